@@ -1,0 +1,9 @@
+export interface Requirement {
+  readonly apt: string;
+  readonly why: string;
+  readonly optional: boolean;
+  present(): boolean;
+}
+export declare const requirements: Readonly<
+  Record<'gcc' | 'musl-gcc' | 'libunicorn2' | 'kernel 6.18 as root', Requirement>
+>;
