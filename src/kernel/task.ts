@@ -1,21 +1,95 @@
-import type { RegisterFile } from '../cpu/engine.ts';
+import type { CpuContext, RegisterFile } from '../cpu/engine.ts';
+import type { FileTable } from './files/file-table.ts';
 import type { Mm } from './mm.ts';
+import type { Process } from './process.ts';
+import type { SignalActions } from './signals/actions.ts';
+import { AltStack } from './signals/alt-stack.ts';
+import { PendingSignals } from './signals/pending.ts';
+import type { Interrupted, WaitReason } from './syscalls/table.ts';
+
+/** A system call that sleeps: which, on what, and what a signal makes of it. */
+export interface Sleep {
+  readonly syscall: number;
+  readonly reason: WaitReason;
+  readonly interrupted: Interrupted;
+}
+
+/**
+ * ```
+ * running --row answers Blocked--> sleeping --row runs again, or a signal--> running
+ * running --default action stop--> stopped --SIGCONT or SIGKILL--> running
+ * any     --exit, fatal signal--> exited
+ * ```
+ */
+export type TaskState =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'sleeping'; readonly sleep: Sleep }
+  | { readonly kind: 'stopped'; readonly signal: number }
+  | { readonly kind: 'exited' };
+
+export const RUNNING: TaskState = { kind: 'running' };
+export const EXITED: TaskState = { kind: 'exited' };
+
+/** What a task is made of; clone(2) decides which parts are shared. */
+export interface TaskParts {
+  readonly tid: number;
+  readonly comm: string;
+  readonly process: Process;
+  readonly mm: Mm;
+  readonly files: FileTable;
+  readonly actions: SignalActions;
+}
 
 /** task_struct: one thread. */
-export declare class Task {
+export class Task {
   /** Thread id; equals `tgid` for the first thread. */
   readonly tid: number;
-  /** Process id. */
-  readonly tgid: number;
+  /** The thread group. */
+  readonly process: Process;
   /** At most 15 characters. */
   comm: string;
   mm: Mm;
+  files: FileTable;
+  actions: SignalActions;
+  state: TaskState = RUNNING;
+  /** Makes the kernel call `returnToUser` before user code runs again. */
+  notifyResume = false;
+  /** thread.trap_nr, thread.error_code and thread.cr2: what a signal frame reports. */
+  trapNumber = 0n;
+  errorCode = 0n;
+  cr2 = 0n;
+  /** Blocked signals. */
+  blocked = 0n;
+  /** Mask that rt_sigsuspend put aside, to be restored after the handler; null outside of it. */
+  savedBlocked: bigint | null = null;
+  /** Signals for this thread alone. */
+  readonly pending = new PendingSignals();
+  readonly altStack = new AltStack();
+  /** Address set_tid_address(2) left. */
+  clearChildTid = 0n;
+  /** CPU state while another task runs on the engine; null while it is loaded there. */
+  context: CpuContext | null = null;
+
+  constructor(parts: TaskParts) {
+    this.tid = parts.tid;
+    this.process = parts.process;
+    this.comm = parts.comm;
+    this.mm = parts.mm;
+    this.files = parts.files;
+    this.actions = parts.actions;
+  }
+
+  /** Process id. */
+  get tgid(): number {
+    return this.process.tgid;
+  }
+
   /** Live registers. Preconditions: the task is current. */
-  readonly regs: RegisterFile;
-  /** TIF_UPROBE's place: makes the kernel call `returnToUser` before user code runs again. */
-  notifyResume: boolean;
-  /** thread.trap_nr and thread.error_code: what a signal frame reports. */
-  trapNumber: bigint;
-  errorCode: bigint;
-  readonly exited: boolean;
+  get regs(): RegisterFile {
+    return this.mm.engine.regs;
+  }
+
+  get exited(): boolean {
+    return this.state.kind === 'exited';
+  }
 }
