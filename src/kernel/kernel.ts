@@ -6,11 +6,11 @@ import type { KernelCounters } from './counters.ts';
 import type { FileTable } from './files/file-table.ts';
 import type { KernelHooks } from './hooks.ts';
 import type { Mm } from './mm.ts';
-import type { ExitReason, ProcessIds } from './process.ts';
 import type { Random } from './random.ts';
 import type { SignalInfo } from './signals/siginfo.ts';
 import type { SyscallRow, WaitReason } from './syscalls/table.ts';
 import type { Task } from './task.ts';
+import type { ExitReason, ProcessIds } from './thread-group.ts';
 
 /**
  * Handler of a claimed system call. Arguments are in the task's registers; on entry ip is after the

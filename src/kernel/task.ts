@@ -1,11 +1,11 @@
 import type { CpuContext, RegisterFile } from '../cpu/engine.ts';
 import type { FileTable } from './files/file-table.ts';
 import type { Mm } from './mm.ts';
-import type { Process } from './process.ts';
 import type { SignalActions } from './signals/actions.ts';
 import { AltStack } from './signals/alt-stack.ts';
 import { PendingSignals } from './signals/pending.ts';
 import type { Interrupted, WaitReason } from './syscalls/table.ts';
+import type { ThreadGroup } from './thread-group.ts';
 
 /** A system call that sleeps: which, on what, and what a signal makes of it. */
 export interface Sleep {
@@ -34,7 +34,7 @@ export const EXITED: TaskState = { kind: 'exited' };
 export interface TaskParts {
   readonly tid: number;
   readonly comm: string;
-  readonly process: Process;
+  readonly group: ThreadGroup;
   readonly mm: Mm;
   readonly files: FileTable;
   readonly actions: SignalActions;
@@ -45,7 +45,7 @@ export class Task {
   /** Thread id; equals `tgid` for the first thread. */
   readonly tid: number;
   /** The thread group. */
-  readonly process: Process;
+  readonly group: ThreadGroup;
   /** At most 15 characters. */
   comm: string;
   mm: Mm;
@@ -72,16 +72,16 @@ export class Task {
 
   constructor(parts: TaskParts) {
     this.tid = parts.tid;
-    this.process = parts.process;
+    this.group = parts.group;
     this.comm = parts.comm;
     this.mm = parts.mm;
     this.files = parts.files;
     this.actions = parts.actions;
   }
 
-  /** Process id. */
+  /** ThreadGroup id. */
   get tgid(): number {
-    return this.process.tgid;
+    return this.group.tgid;
   }
 
   /** Live registers. Preconditions: the task is current. */

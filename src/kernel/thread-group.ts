@@ -1,6 +1,6 @@
 import { PendingSignals } from './signals/pending.ts';
 
-/** Ids of a process; all defaults are those of a program started from a login shell's child. */
+/** Ids of a process; the first task has tid = pid. */
 export interface ProcessIds {
   /** Default 1000. */
   readonly pid?: number;
@@ -17,7 +17,7 @@ export type ExitReason =
   | { readonly kind: 'signal'; readonly signal: number; readonly coreDumped: boolean };
 
 /** The thread group (signal_struct): what all threads of a process share besides memory and files. */
-export class Process {
+export class ThreadGroup {
   readonly tgid: number;
   readonly ppid: number;
   /** Process group and session: the process leads both. */
