@@ -14,6 +14,10 @@ export const s64 = (value: bigint): bigint => BigInt.asIntN(64, value);
 export const pageDown = (address: bigint): bigint => address & ~PAGE_MASK;
 export const pageUp = (address: bigint): bigint => (address + PAGE_MASK) & ~PAGE_MASK;
 
+/** Math.min and Math.max do not take bigints. */
+export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
 export const hex = (value: bigint | number): string => `0x${value.toString(16)}`;
 
 export const view = (bytes: Uint8Array): DataView =>

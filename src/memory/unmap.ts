@@ -1,0 +1,24 @@
+import { greatest, least, PAGE_MASK, pageUp } from '../base/bytes.ts';
+import { TASK_SIZE } from './limits.ts';
+import type { MemoryState } from './state.ts';
+import type { MemoryErrno } from './types.ts';
+
+/** munmap(2). Holes in the range are no error. */
+export const unmapRange = (
+  state: MemoryState,
+  start: bigint,
+  length: bigint,
+): MemoryErrno | null => {
+  if ((start & PAGE_MASK) !== 0n || length <= 0n) return 'EINVAL';
+  if (start < 0n || start > TASK_SIZE || length > TASK_SIZE - start) return 'EINVAL';
+  const end = start + pageUp(length);
+  const areas = state.list.overlapping(start, end);
+  if (areas.length === 0) return null;
+  for (const area of areas)
+    state.listener?.unmapping(greatest(area.start, start), least(area.end, end));
+  state.pages.drop(start, end);
+  state.copies.remove(start, end);
+  state.list.cut(start, end);
+  state.changed();
+  return null;
+};
