@@ -1,0 +1,59 @@
+import type { ErrnoName } from '../../abi/errno.ts';
+import type { Inode } from '../../memory/backing.ts';
+import type { Terminal } from './terminal.ts';
+import type { Attributes, DirectoryEntry } from './tree.ts';
+
+/**
+ * The call has to wait: for the host (bytes on stdin), or for another task of the guest (the other
+ * end of a pipe).
+ */
+export interface Wait {
+  readonly wait: 'host' | 'peer';
+}
+export const WAIT_FOR_HOST: Wait = { wait: 'host' };
+export const WAIT_FOR_PEER: Wait = { wait: 'peer' };
+
+/** Bytes moved (0 from a read = end of file), an errno, or a wait. */
+export type Transfer = number | ErrnoName | Wait;
+
+/** What poll(2) would say of a file now. */
+export interface Readiness {
+  readonly readable: boolean;
+  readonly writable: boolean;
+  readonly hangup?: boolean;
+  readonly error?: boolean;
+}
+export const ALWAYS_READY: Readiness = { readable: true, writable: true };
+
+/**
+ * What an open file can do (struct file_operations): one class per kind of file. Who may read or
+ * write is checked by the caller, from the flags of the description.
+ */
+export interface OpenFile {
+  /** Name in the guest's view, or `pipe:[N]` and the like; what `/proc/self/fd` shows. */
+  readonly path: string;
+  /** Has a position; all others answer ESPIPE to lseek, pread and pwrite. */
+  readonly seekable: boolean;
+  attributes(): Attributes;
+  /** @param position ignored by files without one */
+  read(position: bigint, into: Uint8Array): Transfer;
+  write(position: bigint, bytes: Uint8Array): Transfer;
+  readiness(): Readiness;
+  /** Where SEEK_END leads. */
+  size(): bigint;
+  /** What mmap(2) maps: a file, or `zero` for anonymous memory. Absent: ENODEV. */
+  mapping?(): Inode | 'zero';
+  /** ftruncate(2). Absent: EINVAL. */
+  resize?(size: bigint): ErrnoName | null;
+  /** Entries with `.` and `..`; directories only. */
+  entries?(): readonly DirectoryEntry[] | ErrnoName;
+  /** Set on a terminal: what ioctl talks to. */
+  readonly terminal?: Terminal;
+  /** Bytes a read would give at once (FIONREAD). Absent: ENOTTY. */
+  available?(): number;
+  /** One more / one less open file description refers to it. */
+  opened?(): void;
+  closed?(): void;
+  capture?(): unknown;
+  restore?(state: unknown): void;
+}
