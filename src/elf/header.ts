@@ -1,0 +1,70 @@
+import {
+  ELF_HEADER_SIZE,
+  ELFCLASS64,
+  ELFDATA2LSB,
+  ElfType,
+  EM_X86_64,
+  PROGRAM_HEADER_SIZE,
+  SECTION_HEADER_SIZE,
+} from './format.ts';
+import { badElf, type ElfReader } from './reader.ts';
+
+export interface ElfHeader {
+  readonly type: number;
+  readonly entry: bigint;
+  readonly programHeaders: { readonly offset: bigint; readonly count: number };
+  /** `count` 0 when the file has none. */
+  readonly sectionHeaders: { readonly offset: bigint; readonly count: number };
+}
+
+/** Reads the file header and refuses what is not an x86-64 program or library. */
+export const readHeader = (reader: ElfReader): ElfHeader => {
+  const { path } = reader;
+  checkIdent(reader);
+  if (reader.bytes.length < ELF_HEADER_SIZE)
+    throw badElf(path, 'truncated: the ELF header is incomplete');
+  const machine = reader.u16(18);
+  if (machine !== EM_X86_64)
+    throw badElf(path, `made for machine ${machine}, not for x86-64 (${EM_X86_64})`);
+  const type = reader.u16(16);
+  if (type !== ElfType.Exec && type !== ElfType.Dyn)
+    throw badElf(path, `${typeName(type)}, not an executable or shared library`);
+  if (reader.u16(54) !== PROGRAM_HEADER_SIZE)
+    throw badElf(path, `program headers of ${reader.u16(54)} bytes instead of 56`);
+  if (reader.u16(56) === 0) throw badElf(path, 'no program headers, so nothing to load');
+  return {
+    type,
+    entry: reader.u64(24),
+    programHeaders: { offset: reader.u64(32), count: reader.u16(56) },
+    sectionHeaders: readSectionCount(reader),
+  };
+};
+
+const checkIdent = ({ bytes, path }: ElfReader): void => {
+  if (bytes[0] !== 0x7f || bytes[1] !== 0x45 || bytes[2] !== 0x4c || bytes[3] !== 0x46)
+    throw badElf(path, bytes.length === 0 ? 'the file is empty' : 'not an ELF file');
+  if (bytes.length < 16) throw badElf(path, 'truncated: the ELF header is incomplete');
+  if (bytes[4] !== ELFCLASS64)
+    throw badElf(
+      path,
+      bytes[4] === 1 ? 'a 32-bit program; only 64-bit ones run' : 'unknown ELF class',
+    );
+  if (bytes[5] !== ELFDATA2LSB)
+    throw badElf(path, bytes[5] === 2 ? 'big-endian, not an x86-64 program' : 'unknown byte order');
+};
+
+const typeName = (type: number): string => {
+  if (type === ElfType.Rel) return 'an object file (link it first)';
+  if (type === ElfType.Core) return 'a core dump';
+  return `ELF type ${type}`;
+};
+
+/** Broken section headers are no reason to refuse a program: the kernel never reads them. */
+const readSectionCount = (reader: ElfReader): ElfHeader['sectionHeaders'] => {
+  const offset = reader.u64(40);
+  const count = reader.u16(60);
+  const usable =
+    reader.u16(58) === SECTION_HEADER_SIZE &&
+    offset + BigInt(count * SECTION_HEADER_SIZE) <= BigInt(reader.bytes.length);
+  return { offset, count: usable ? count : 0 };
+};

@@ -1,0 +1,142 @@
+import { pageUp } from '../base/bytes.ts';
+import { TraplineError } from '../base/errors.ts';
+import { type AddressSpace, TASK_SIZE } from '../memory/address-space.ts';
+import type { Inode } from '../memory/backing.ts';
+import { type AuxEntry, AuxType } from './auxv.ts';
+import { buildFirstStack } from './first-stack.ts';
+import { PROGRAM_HEADER_SIZE } from './format.ts';
+import { ElfImage } from './image.ts';
+import { type MappedImage, mapImage } from './map-image.ts';
+
+/** ELF_ET_DYN_BASE: two thirds of the address space. */
+const DYN_BASE = (TASK_SIZE / 3n) * 2n;
+
+/** Facts of the CPU and the user that the auxiliary vector carries. */
+export interface AuxFacts {
+  /** AT_HWCAP: EDX of CPUID leaf 1. */
+  readonly hwcap: bigint;
+  readonly hwcap2: bigint;
+  /** AT_MINSIGSTKSZ. */
+  readonly minSignalStack: bigint;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface LoadRequest {
+  readonly file: Inode;
+  /** The dynamic linker by its path in the guest's view. */
+  interpreter(path: string): Inode | undefined;
+  readonly argv: readonly Uint8Array[];
+  readonly env: readonly Uint8Array[];
+  /** AT_EXECFN: the path given to execve. */
+  readonly execFn: Uint8Array;
+  /** The 16 bytes of AT_RANDOM. */
+  readonly random: Uint8Array;
+  readonly facts: AuxFacts;
+}
+
+export interface LoadedProgram {
+  /** Where the first instruction is: the interpreter's, if there is one. */
+  readonly entry: bigint;
+  readonly sp: bigint;
+  /** Start of the heap, page-aligned; nothing is mapped there yet. */
+  readonly brkStart: bigint;
+  readonly image: ElfImage;
+  /** Added to the program's link-time addresses. */
+  readonly bias: bigint;
+  /** AT_BASE; 0 without interpreter. */
+  readonly interpreterBase: bigint;
+  /** The auxiliary vector as it lies on the stack, AT_NULL included. */
+  readonly auxv: Uint8Array;
+}
+
+/**
+ * execve's work on an empty address space, randomisation off. Preconditions: nothing is mapped.
+ * Throws `bad-elf` or `file-missing`.
+ */
+export const loadProgram = (space: AddressSpace, request: LoadRequest): LoadedProgram => {
+  const image = ElfImage.parse(readAll(request.file), request.file.path);
+  const interpreter = openInterpreter(image, request);
+  const place = interpreter === null ? undefined : DYN_BASE;
+  const program = mapImage(space, image, request.file, place);
+  const linker =
+    interpreter === null ? null : mapImage(space, interpreter.image, interpreter.file, undefined);
+  const entry = image.header.entry + program.bias;
+  const stack = buildFirstStack(space, {
+    ...request,
+    platform: 'x86_64',
+    executable: image.executableStack,
+    auxv: auxvOf(image, program, linker, request.facts),
+  });
+  return {
+    entry:
+      interpreter === null || linker === null
+        ? entry
+        : interpreter.image.header.entry + linker.bias,
+    sp: stack.sp,
+    brkStart: brkStart(image, program),
+    image,
+    bias: program.bias,
+    interpreterBase: linker?.bias ?? 0n,
+    auxv: stack.auxv,
+  };
+};
+
+/** A PIE without interpreter lies in the mmap area, where a heap could not grow: it gets ELF_ET_DYN_BASE. */
+const brkStart = (image: ElfImage, program: MappedImage): bigint =>
+  image.fixedAddress || image.interpreter !== null ? pageUp(program.end) : pageUp(DYN_BASE);
+
+const openInterpreter = (
+  image: ElfImage,
+  request: LoadRequest,
+): { readonly file: Inode; readonly image: ElfImage } | null => {
+  const path = image.interpreter;
+  if (path === null) return null;
+  const file = request.interpreter(path);
+  if (file === undefined)
+    throw new TraplineError('file-missing', `${image.path}: its interpreter ${path} is not there`, {
+      hint: 'give the guest a root directory that has it: --root DIR (--root / for this machine)',
+      errno: 'ENOENT',
+    });
+  return { file, image: ElfImage.parse(readAll(file), path) };
+};
+
+/** In the order of create_elf_tables (Linux 6.18), without a vdso. */
+const auxvOf = (
+  image: ElfImage,
+  program: MappedImage,
+  linker: MappedImage | null,
+  facts: AuxFacts,
+): AuxEntry[] => {
+  const headers = image.addressOfOffset(image.header.programHeaders.offset) ?? 0n;
+  return [
+    [AuxType.Minsigstksz, facts.minSignalStack],
+    [AuxType.Hwcap, facts.hwcap],
+    [AuxType.Pagesz, 4096n],
+    [AuxType.Clktck, 100n],
+    [AuxType.Phdr, headers + program.bias],
+    [AuxType.Phent, BigInt(PROGRAM_HEADER_SIZE)],
+    [AuxType.Phnum, BigInt(image.header.programHeaders.count)],
+    [AuxType.Base, linker?.bias ?? 0n],
+    [AuxType.Flags, 0n],
+    [AuxType.Entry, image.header.entry + program.bias],
+    [AuxType.Uid, BigInt(facts.uid)],
+    [AuxType.Euid, BigInt(facts.uid)],
+    [AuxType.Gid, BigInt(facts.gid)],
+    [AuxType.Egid, BigInt(facts.gid)],
+    [AuxType.Secure, 0n],
+    // The first stack knows these three addresses.
+    [AuxType.Random, 0n],
+    [AuxType.Hwcap2, facts.hwcap2],
+    [AuxType.ExecFn, 0n],
+    [AuxType.Platform, 0n],
+    // struct rseq: offset of its end, and its alignment.
+    [AuxType.RseqFeatureSize, 28n],
+    [AuxType.RseqAlign, 32n],
+  ];
+};
+
+const readAll = (file: Inode): Uint8Array => {
+  const bytes = new Uint8Array(Number(file.size));
+  return bytes.subarray(0, file.read(0n, bytes));
+};

@@ -1,0 +1,55 @@
+import { view } from '../base/bytes.ts';
+import { TraplineError } from '../base/errors.ts';
+
+export const badElf = (path: string, problem: string): TraplineError =>
+  new TraplineError('bad-elf', `${path}: ${problem}`);
+
+/** Little-endian reads that fail with one clear sentence instead of a RangeError. */
+export class ElfReader {
+  readonly bytes: Uint8Array;
+  /** The file's name, for messages. */
+  readonly path: string;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array, path: string) {
+    this.bytes = bytes;
+    this.path = path;
+    this.#view = view(bytes);
+  }
+
+  u16(at: number): number {
+    return this.#view.getUint16(at, true);
+  }
+
+  u32(at: number): number {
+    return this.#view.getUint32(at, true);
+  }
+
+  u64(at: number): bigint {
+    return this.#view.getBigUint64(at, true);
+  }
+
+  /** Throws unless [offset, offset + size) lies inside the file. Returns the offset as a number. */
+  need(offset: bigint, size: bigint, what: string): number {
+    const length = BigInt(this.bytes.length);
+    if (size > length || offset > length - size)
+      throw badElf(this.path, `truncated: ${what} reach past the end of the file`);
+    return Number(offset);
+  }
+
+  slice(offset: bigint, size: bigint, what: string): Uint8Array {
+    const at = this.need(offset, size, what);
+    return this.bytes.subarray(at, at + Number(size));
+  }
+
+  /** The NUL-terminated string at `at`, or what there is of it before `end`. */
+  string(at: number, end: number = this.bytes.length): string {
+    const stop = Math.min(end, this.bytes.length);
+    let to = at;
+    while (to < stop && this.bytes[to] !== 0) to++;
+    // Names in ELF files are bytes; one character each keeps them comparable.
+    let text = '';
+    for (let i = at; i < to; i++) text += String.fromCharCode(this.bytes[i] as number);
+    return text;
+  }
+}

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fromHex, view } from '../../src/base/bytes.ts';
+import { Prot } from '../../src/cpu/engine.ts';
+import { type LoadRequest, loadProgram } from '../../src/elf/load.ts';
+import { AddressSpace } from '../../src/memory/address-space.ts';
+import type { Vma } from '../../src/memory/vma.ts';
+import { FakeEngine } from '../helpers/fake-engine.ts';
+import { memoryInode } from '../helpers/memory-inode.ts';
+
+const GOLDENS = join(import.meta.dirname, 'goldens');
+const TOP = 0x7ffffffff000n;
+const bytesOf = (name: string): Uint8Array => readFileSync(join(GOLDENS, name));
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+interface Golden {
+  readonly sp: bigint;
+  readonly stack: Uint8Array;
+  readonly brk: bigint;
+  readonly maps: readonly string[];
+}
+
+const readGolden = (name: string): Golden => {
+  const lines = readFileSync(join(GOLDENS, name), 'utf8').trimEnd().split('\n');
+  const split = lines.indexOf('maps');
+  return {
+    sp: BigInt(lines[1]?.split(' ')[1] ?? ''),
+    stack: fromHex(lines.slice(2, split - 1).join('')) ?? new Uint8Array(),
+    brk: BigInt(lines[split - 1]?.split(' ')[1] ?? ''),
+    maps: lines.slice(split + 1),
+  };
+};
+
+const word = (bytes: Uint8Array, at: number): bigint => view(bytes).getBigUint64(at, true);
+
+/** Index of the first word of the vector: after argc, 3 arguments, NULL, 2 variables, NULL. */
+const AUXV_AT = 8 * 8;
+
+const auxValue = (stack: Uint8Array, type: bigint): bigint => {
+  for (let at = AUXV_AT; ; at += 16) if (word(stack, at) === type) return word(stack, at + 8);
+};
+
+/** The recorded stack without its first entry, AT_SYSINFO_EHDR: we have no vdso. */
+const withoutVdso = (stack: Uint8Array): Uint8Array => {
+  expect(word(stack, AUXV_AT)).toBe(33n);
+  return Uint8Array.from([...stack.subarray(0, AUXV_AT), ...stack.subarray(AUXV_AT + 16)]);
+};
+
+/** A maps line in the form of the goldens. */
+const line = (vma: Vma): string => {
+  const rights = ['r', 'w', 'x'].map((letter, bit) => ((vma.prot >> bit) & 1 ? letter : '-'));
+  const range = [vma.start, vma.end].map((at) => at.toString(16).padStart(8, '0')).join('-');
+  const name = vma.file?.path.replace(/^.*\//, '') ?? vma.label ?? '';
+  return `${range} ${rights.join('')}p ${vma.offset.toString(16).padStart(8, '0')} ${name}`.trimEnd();
+};
+
+const load = (name: string, golden: Golden, changes: Partial<LoadRequest> = {}) => {
+  const space = new AddressSpace(new FakeEngine());
+  const randomAt = Number(auxValue(golden.stack, 25n) - golden.sp);
+  const program = loadProgram(space, {
+    file: memoryInode(`/somewhere/${name}.elf`, bytesOf(`${name}.elf`)),
+    interpreter: (path) =>
+      path === '/tmp/trapline-interpreter'
+        ? memoryInode(path, bytesOf('static-pie.elf'))
+        : undefined,
+    argv: [`./${name}.elf`, 'one', 'two words'].map(text),
+    env: ['A=1', 'LONG=value'].map(text),
+    execFn: text(`./${name}.elf`),
+    random: golden.stack.subarray(randomAt, randomAt + 16),
+    facts: {
+      hwcap: auxValue(golden.stack, 16n),
+      hwcap2: auxValue(golden.stack, 26n),
+      minSignalStack: auxValue(golden.stack, 51n),
+      uid: 0,
+      gid: 0,
+    },
+    ...changes,
+  });
+  return { space, program };
+};
+
+describe.each(['exec', 'static-pie', 'interpreted'])('%s, beside Linux 6.18', (name) => {
+  const golden = readGolden(`${name}.txt`);
+  const { space, program } = load(name, golden);
+
+  it('has the same first stack', () => {
+    const stack = new Uint8Array(Number(TOP - program.sp));
+    expect(space.read(program.sp, stack)).toBe(stack.length);
+    expect(program.sp).toBe(golden.sp + 16n);
+    expect(stack).toEqual(withoutVdso(golden.stack));
+  });
+
+  it('has the same mappings', () => {
+    const kernels = golden.maps.filter(
+      (text) => !/\[(vvar|vvar_vclock|vdso|vsyscall)\]/.test(text),
+    );
+    expect(space.vmas().map(line)).toEqual(kernels);
+    expect(program.brkStart).toBe(golden.brk);
+  });
+
+  it('reports the vector as /proc/self/auxv has it', () => {
+    const length = program.auxv.length;
+    expect(program.auxv).toEqual(withoutVdso(golden.stack).subarray(AUXV_AT, AUXV_AT + length));
+    expect(word(program.auxv, length - 16)).toBe(0n);
+    expect(program.interpreterBase).toBe(auxValue(golden.stack, 7n));
+    expect(program.bias + program.image.header.entry).toBe(auxValue(golden.stack, 9n));
+  });
+
+  it('zeroes the bss that shares a page with data', () => {
+    const data = program.image.segments.findLast(({ type }) => type === 1);
+    const start = (data?.address ?? 0n) + (data?.fileSize ?? 0n) + program.bias;
+    const bss = new Uint8Array(Number((data?.memorySize ?? 0n) - (data?.fileSize ?? 0n))).fill(1);
+    expect(space.read(start, bss)).toBe(bss.length);
+    expect(bss.every((byte) => byte === 0)).toBe(true);
+    expect(space.find(start + BigInt(bss.length) - 1n)?.prot).toBe(Prot.Read | Prot.Write);
+  });
+});
+
+describe('an interpreter', () => {
+  it('runs first', () => {
+    const { program } = load('interpreted', readGolden('interpreted.txt'));
+    expect(program.entry).toBe(program.interpreterBase + 0x1000n);
+  });
+
+  it('that the guest cannot see is named, with the option that helps', () => {
+    const golden = readGolden('interpreted.txt');
+    expect(() => load('interpreted', golden, { interpreter: () => undefined })).toThrow(
+      expect.objectContaining({
+        code: 'file-missing',
+        message: expect.stringContaining('/tmp/trapline-interpreter'),
+        hint: expect.stringContaining('--root'),
+      }),
+    );
+  });
+});
