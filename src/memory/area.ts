@@ -5,20 +5,29 @@ import type { Vma } from './vma.ts';
 /** A vma with what only this layer needs to know of it. Objects never change: a new one replaces the old. */
 export interface Area extends Vma {
   /**
-   * VM_ACCOUNT: private and writable now or once. It stays after mprotect takes the right away,
-   * which is why RELRO data and the read-only segment before it remain two lines in maps.
+   * VM_ACCOUNT: private and writable, now or once. It stays when mprotect takes the right away from
+   * memory that has pages: RELRO data and the read-only segment before it remain two lines in maps.
    */
   readonly accounted: boolean;
+  /** Number of the anon_vma, 0 before the first private page: areas with different ones do not merge. */
+  readonly anonVma: number;
+  /**
+   * vm_pgoff in bytes: the file offset, or the address at which anonymous memory was mapped first
+   * (mremap leaves it alone once there are pages). Only what continues it can be merged.
+   */
+  readonly pageOffset: bigint;
 }
 
 /** The part of an area inside [start, end). Preconditions: not empty. */
 export const clip = (area: Area, start: bigint, end: bigint): Area => {
   const low = greatest(start, area.start);
+  const pageOffset = area.pageOffset + (low - area.start);
   return {
     ...area,
     start: low,
     end: least(end, area.end),
-    offset: area.file === null ? 0n : area.offset + (low - area.start),
+    offset: area.file === null ? 0n : pageOffset,
+    pageOffset,
   };
 };
 
@@ -29,7 +38,8 @@ export const mergeable = (low: Area, high: Area): boolean =>
   low.shared === high.shared &&
   low.growsDown === high.growsDown &&
   low.file === high.file &&
-  (low.file === null || low.offset + (low.end - low.start) === high.offset) &&
+  low.pageOffset + (low.end - low.start) === high.pageOffset &&
+  (low.anonVma === 0 || high.anonVma === 0 || low.anonVma === high.anonVma) &&
   low.mayExec === high.mayExec &&
   low.accounted === high.accounted &&
   low.label === high.label &&
@@ -37,12 +47,18 @@ export const mergeable = (low: Area, high: Area): boolean =>
   low.special === null &&
   high.special === null;
 
-/** The area with other rights. */
-export const withProt = (area: Area, prot: number): Area => ({
-  ...area,
-  prot,
-  accounted: area.accounted || isAccounted(area.shared, prot),
+/** Preconditions: {@link mergeable}. */
+export const merge = (low: Area, high: Area): Area => ({
+  ...low,
+  end: high.end,
+  anonVma: low.anonVma === 0 ? high.anonVma : low.anonVma,
 });
+
+/** The area with other rights (mprotect_fixup): anonymous memory without pages is un-accounted. */
+export const withProt = (area: Area, prot: number): Area => {
+  const kept = area.accounted && (area.file !== null || area.anonVma !== 0);
+  return { ...area, prot, accounted: kept || isAccounted(area.shared, prot) };
+};
 
 export const isAccounted = (shared: boolean, prot: number): boolean =>
   !shared && (prot & Prot.Write) !== 0;

@@ -45,11 +45,13 @@ const areaOf = (request: MapRequest, start: bigint, size: bigint): Area => {
     shared,
     growsDown: request.growsDown ?? false,
     file: request.file ?? null,
-    offset: request.offset ?? 0n,
+    offset: request.file === undefined ? 0n : (request.offset ?? 0n),
     mayExec: request.mayExec ?? true,
     special: request.special ?? null,
     label: request.label ?? request.special?.name ?? null,
     accounted: isAccounted(shared, request.prot),
+    anonVma: 0,
+    pageOffset: request.file === undefined ? start : (request.offset ?? 0n),
   };
 };
 

@@ -22,7 +22,7 @@ export const remapArea = (
   if (area === undefined) return 'EFAULT';
   if (area.special !== null) return 'EPERM';
   if (oldSize === 0n) return 'EINVAL';
-  if (flags.fixed !== undefined) return moveTo(state, start, oldSize, newSize, flags.fixed);
+  if (flags.fixed !== undefined) return moveTo(state, area, start, oldSize, newSize, flags.fixed);
   if (newSize <= oldSize) return shrink(state, start, oldSize, newSize);
   if (oldSize > area.end - start) return 'EFAULT';
   if (state.size() + newSize - oldSize > state.options.sizeLimit) return 'ENOMEM';
@@ -66,13 +66,14 @@ const grow = (
   const end = start + newSize;
   if (start + oldSize !== area.end || end > TASK_SIZE) return false;
   if (state.list.overlapping(area.end, end).length > 0) return false;
-  const tail: Area = {
+  const pageOffset = area.pageOffset + (area.end - area.start);
+  const whole = state.list.insert({
     ...area,
     start: area.end,
     end,
-    offset: area.file === null ? 0n : area.offset + (area.end - area.start),
-  };
-  const whole = state.list.insert(tail);
+    offset: area.file === null ? 0n : pageOffset,
+    pageOffset,
+  });
   state.changed();
   state.listener?.mapped(whole);
   return true;
@@ -81,18 +82,30 @@ const grow = (
 /** MREMAP_FIXED: what lies at the new place goes. */
 const moveTo = (
   state: MemoryState,
+  area: Area,
   start: bigint,
   oldSize: bigint,
   newSize: bigint,
   to: bigint,
 ): bigint | MemoryErrno => {
+  if (newSize === oldSize) return moveAll(state, start, oldSize, to);
+  const size = least(oldSize, newSize);
+  if (size > area.end - start) return 'EFAULT';
+  if (state.size() + newSize - size > state.options.sizeLimit) return 'ENOMEM';
   unmapRange(state, to, newSize);
   if (newSize < oldSize) unmapRange(state, start + newSize, oldSize - newSize);
-  const size = least(oldSize, newSize);
-  const area = state.list.find(start);
-  if (area === undefined || size > area.end - start) return 'EFAULT';
-  if (state.size() + newSize - size > state.options.sizeLimit) return 'ENOMEM';
   return move(state, start, size, newSize, to);
+};
+
+/** remap_move (Linux 6.17): a plain move takes all vmas of the range along, gaps kept. */
+const moveAll = (state: MemoryState, start: bigint, size: bigint, to: bigint): bigint => {
+  for (const area of state.list.overlapping(start, start + size)) {
+    const part = clip(area, start, start + size);
+    const target = part.start - start + to;
+    unmapRange(state, target, part.end - part.start);
+    move(state, part.start, part.end - part.start, part.end - part.start, target);
+  }
+  return to;
 };
 
 /**
@@ -107,7 +120,9 @@ const move = (
   to: bigint,
 ): bigint => {
   const area = clip(state.list.find(start) as Area, start, start + oldSize);
-  state.list.insert({ ...area, start: to, end: to + newSize, label: null });
+  // copy_vma: anonymous memory without pages starts afresh at its new place.
+  const pageOffset = area.file === null && area.anonVma === 0 ? to : area.pageOffset;
+  state.list.insert({ ...area, start: to, end: to + newSize, label: null, pageOffset });
   state.pages.move(area, oldSize, to);
   for (const run of state.copies.within(start, start + oldSize))
     state.copies.add(run.start - start + to, run.end - start + to);

@@ -22,6 +22,7 @@ export class MemoryState {
   copies = new IntervalSet();
   listener: AddressSpaceListener | null = null;
   generation = 0;
+  nextAnonVma = 1;
 
   constructor(engine: Engine, options: AddressSpaceOptions) {
     this.engine = engine;

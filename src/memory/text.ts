@@ -1,6 +1,6 @@
 import { PAGE_SIZE, pageDown } from '../base/bytes.ts';
 import type { Area } from './area.ts';
-import { populate } from './fault.ts';
+import { populate, prepareAnonVma } from './fault.ts';
 import type { MemoryState } from './state.ts';
 import type { MemoryErrno } from './types.ts';
 
@@ -33,6 +33,7 @@ export const writeText = (
 ): MemoryErrno | null => {
   const area = state.list.find(address);
   if (area === undefined || !populate(state, area, address)) return 'EFAULT';
+  prepareAnonVma(state, area);
   const page = pageDown(address);
   if (area.file !== null && !state.copies.has(page)) {
     state.copies.add(page, page + PAGE_SIZE);

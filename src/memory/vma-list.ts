@@ -1,4 +1,4 @@
-import { type Area, clip, mergeable } from './area.ts';
+import { type Area, clip, merge, mergeable } from './area.ts';
 
 /** The vmas of one address space in address order: mm->mm_mt. Areas never overlap. */
 export class VmaList {
@@ -52,15 +52,19 @@ export class VmaList {
     const below = this.#areas[at - 1];
     const above = this.#areas[at];
     const joinsBelow = below !== undefined && mergeable(below, area);
-    const joinsAbove = above !== undefined && mergeable(area, above);
-    const whole: Area = {
-      ...(joinsBelow ? below : area),
-      end: joinsAbove ? above.end : area.end,
-    };
+    const lower = joinsBelow ? merge(below, area) : area;
+    const joinsAbove = above !== undefined && mergeable(lower, above);
+    const whole = joinsAbove ? merge(lower, above) : lower;
     const from = joinsBelow ? at - 1 : at;
     this.#areas.splice(from, (joinsBelow ? 1 : 0) + (joinsAbove ? 1 : 0), whole);
     this.#last = undefined;
     return whole;
+  }
+
+  /** Puts a changed area in the place of the old one. Preconditions: same end, start not past the neighbour below. */
+  replace(old: Area, area: Area): void {
+    this.#areas[this.#indexOf(old.start)] = area;
+    this.#last = undefined;
   }
 
   /** Takes [start, end) out, splitting the areas at its ends. */
