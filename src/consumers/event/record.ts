@@ -2,9 +2,13 @@ import type { Via } from '../../uprobes/index.ts';
 
 /** Value of one fetch argument after evaluation. */
 export type ArgValue =
-  | { readonly kind: 'number'; readonly value: bigint }
+  /** `hex`: of an `x` type, printed with 0x. */
+  | { readonly kind: 'number'; readonly value: bigint; readonly hex: boolean }
+  /** One byte of type `char`. */
+  | { readonly kind: 'char'; readonly value: number }
   /** null = the memory could not be read: printed `(fault)`. */
-  | { readonly kind: 'string'; readonly value: string | null };
+  | { readonly kind: 'string'; readonly value: string | null }
+  | { readonly kind: 'array'; readonly values: readonly ArgValue[] };
 
 /** General registers by pt_regs name, plus ip and flags. */
 export type RegisterName =
@@ -27,6 +31,14 @@ export type RegisterName =
   | 'ip'
   | 'flags';
 
+/** One argument of a record. */
+export interface RecordArg {
+  readonly name: string;
+  readonly value: ArgValue;
+  /** The value as the kernel prints it (`0x2a`, `-7`, `"text"`). Guest bytes that are no UTF-8 are lone surrogates U+DC80…U+DCFF. */
+  readonly text: string;
+}
+
 /** One trace record: plain data, made once per hit and event that wants it. */
 export interface TraceRecord {
   readonly timeNs: bigint;
@@ -42,12 +54,7 @@ export interface TraceRecord {
   readonly ip: bigint;
   /** Return: the function's address. */
   readonly func: bigint | null;
-  readonly args: readonly {
-    readonly name: string;
-    readonly value: ArgValue;
-    /** The value as the kernel prints it (`0x2a`, `-7`, `"text"`). */
-    readonly text: string;
-  }[];
+  readonly args: readonly RecordArg[];
   /** Null unless the sink asked for registers. */
   readonly regs: Readonly<Record<RegisterName, bigint>> | null;
 }
