@@ -1,0 +1,49 @@
+/** The one list of CPU engines. */
+import { TraplineError } from '../base/errors.ts';
+import type { Capabilities, EngineFactory } from './engine.ts';
+import type { UnicornLibrary } from './unicorn/binding.ts';
+import { UnicornEngine } from './unicorn/engine.ts';
+import { javascriptLibrary, type UnicornModule } from './unicorn/js.ts';
+
+const CAPABILITIES: Capabilities = { avx: false, extensions: [], knownWrong: [] };
+
+const factory = (name: string, library: UnicornLibrary): EngineFactory => ({
+  name,
+  capabilities: CAPABILITIES,
+  create: () => new UnicornEngine(name, CAPABILITIES, library),
+});
+
+/** Names a user can give; `auto` is the host's affair. */
+export type EngineName = 'unicorn' | 'unicorn-native';
+
+/** One line each, for help and errors. */
+export const ENGINES: Readonly<Record<EngineName, string>> = {
+  unicorn: 'Unicorn 1.0 compiled to JavaScript (npm @specy/x86); works with npm alone',
+  'unicorn-native': 'the system’s libunicorn 2 (Debian libunicorn2) through koffi; fastest',
+};
+
+/** @param module the inner module of @specy/x86 */
+export const unicorn = (module: UnicornModule): EngineFactory =>
+  factory('unicorn', javascriptLibrary(module));
+
+/** @param library libunicorn's functions, bound by the host */
+export const unicornNative = (library: UnicornLibrary): EngineFactory =>
+  factory('unicorn-native', library);
+
+const HINTS: Readonly<Record<EngineName, string>> = {
+  unicorn: 'npm install @specy/x86',
+  'unicorn-native': 'apt install libunicorn2 and npm install koffi',
+};
+
+/** The error for an engine whose parts are not on this machine. */
+export const engineMissing = (name: EngineName, cause: unknown): TraplineError =>
+  new TraplineError('engine-missing', `engine ${name} is not installed here`, {
+    hint: HINTS[name],
+    cause,
+  });
+
+/** The error for a name that no engine has. */
+export const unknownEngine = (name: string): TraplineError =>
+  new TraplineError('bad-option', `there is no engine ${name}`, {
+    hint: `engines: auto, ${Object.keys(ENGINES).join(', ')}`,
+  });
