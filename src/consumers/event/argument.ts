@@ -1,7 +1,7 @@
 /** One argument word of a definition: `[NAME=]FETCH[:TYPE]`. */
 import { type FaultCode, Refusal } from './fault.ts';
 import { parseUnsigned } from './number.ts';
-import { type Operand, parseOperand } from './operand.ts';
+import { type Operand, parseOperand, positionDrift } from './operand.ts';
 import {
   type BitField,
   DEFAULT_TYPE,
@@ -15,6 +15,8 @@ export interface FetchArg extends Operand {
   readonly name: string;
   /** FETCH[:TYPE] as written. */
   readonly expression: string;
+  /** Where in its word the kernel points when the argument as a whole is wrong. */
+  readonly at: number;
   readonly type: ValueType;
   readonly bitField: BitField | null;
   /** Elements of an array; 0 = a single value. */
@@ -115,9 +117,18 @@ export const parseArgument = (
   const operand = parseOperand(fetch, { word, offset, returns });
   if (type.style === 'string' && !pointsAtString(operand))
     throw new Refusal('BAD_STRING', word, typeAt);
+  const drift = positionDrift(fetch);
   const bitField = findBitField(typeText.name ?? '', type);
-  if (bitField === undefined) throw new Refusal('BAD_BITFIELD', word, typeAt);
+  if (bitField === undefined) throw new Refusal('BAD_BITFIELD', word, typeAt + drift);
   if (typeText.count > 0 && type.style !== 'string' && operand.derefs.length === 0)
     throw new Refusal('BAD_STRING', word, typeAt);
-  return { name, expression, type, bitField, count: typeText.count, ...operand };
+  return {
+    name,
+    expression,
+    at: offset + drift,
+    type,
+    bitField,
+    count: typeText.count,
+    ...operand,
+  };
 };

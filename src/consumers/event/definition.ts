@@ -47,7 +47,7 @@ const parseArguments = (words: readonly string[], returns: boolean): FetchArg[] 
   for (let word = ARGS_AT; word < words.length; word++) {
     const arg = parseArgument(words[word]!, word, returns, used);
     size += argSize(arg);
-    if (size > MAX_EVENT_SIZE) throw new Refusal('EVENT_TOO_BIG', word, 0, 'E2BIG');
+    if (size > MAX_EVENT_SIZE) throw new Refusal('EVENT_TOO_BIG', word, arg.at, 'E2BIG');
     used.add(arg.name);
     args.push(arg);
   }

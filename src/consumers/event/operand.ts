@@ -108,6 +108,13 @@ const dereference = (text: string, at: Place): Operand => {
 
 const single = (base: Base): Operand => ({ base, derefs: [] });
 
+/**
+ * How far the kernel's position has moved after an operand: behind the outermost brace. Later
+ * complaints about the argument carry it along.
+ */
+export const positionDrift = (text: string): number =>
+  /^[+-]/.test(text) ? text.indexOf('(') + 1 - (text[1] === 'u' ? 1 : 0) : 0;
+
 /** Parses FETCH without its type. Throws a {@link Refusal}. */
 export const parseOperand = (text: string, at: Place): Operand => {
   switch (text[0]) {

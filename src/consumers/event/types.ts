@@ -60,6 +60,7 @@ export const findBitField = (name: string, container: ValueType): BitField | nul
   const width = bits(widthText);
   const offset = bits(offsetText);
   if (typeof width !== 'bigint' || typeof offset !== 'bigint' || width === 0n) return undefined;
-  if (width + offset > BigInt(container.size * 8)) return undefined;
+  // The kernel adds in 64 bits.
+  if (BigInt.asUintN(64, width + offset) > BigInt(container.size * 8)) return undefined;
   return { width: Number(width), offset: Number(offset) };
 };
