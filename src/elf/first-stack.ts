@@ -7,8 +7,8 @@ import { type AuxEntry, AuxType, auxvBytes } from './auxv.ts';
 /** execve leaves this much room below the strings before the stack must grow (setup_arg_pages). */
 const STACK_EXPAND = 128n << 10n;
 
-/** Strings may take 3/4 of _STK_LIM, one string MAX_ARG_STRLEN. */
-const STRINGS_LIMIT = 6 << 20;
+/** bprm_stack_limits: strings and pointers take a quarter of the stack limit; one string MAX_ARG_STRLEN. */
+const STRINGS_LIMIT = 2 << 20;
 const STRING_LIMIT = 128 << 10;
 
 export interface FirstStackContents {
@@ -65,8 +65,9 @@ interface PlacedStrings {
 
 /** From the top down: 8 zero bytes, the file name, the environment, the arguments. */
 const placeStrings = ({ argv, env, execFn }: FirstStackContents): PlacedStrings => {
-  const total = [...argv, ...env].reduce((sum, text) => sum + text.length + 9, 0);
-  if (total > STRINGS_LIMIT || [...argv, ...env].some((text) => text.length >= STRING_LIMIT))
+  const all = [...argv, ...env];
+  const total = all.reduce((sum, text) => sum + text.length + 9, execFn.length + 1);
+  if (total > STRINGS_LIMIT || all.some((text) => text.length >= STRING_LIMIT))
     throw new TraplineError('bad-option', 'arguments and environment are too long', {
       errno: 'E2BIG',
     });

@@ -22,7 +22,14 @@ export const SegmentType = {
 /** Bits of p_flags. */
 export const SegmentFlag = { Exec: 1, Write: 2, Read: 4 } as const;
 
-export const SectionType = { SymTab: 2, StrTab: 3, Note: 7, NoBits: 8, DynSym: 11 } as const;
+export const SectionType = {
+  SymTab: 2,
+  StrTab: 3,
+  Note: 7,
+  NoBits: 8,
+  DynSym: 11,
+  GnuVersym: 0x6fffffff,
+} as const;
 
 export const DynamicTag = {
   Null: 0,
@@ -32,7 +39,11 @@ export const DynamicTag = {
   StrSize: 10,
   SymEntry: 11,
   GnuHash: 0x6ffffef5,
+  Versym: 0x6ffffff0,
 } as const;
+
+/** Bit of a .gnu.version entry: not the default version of the name. */
+export const VERSYM_HIDDEN = 0x8000;
 
 /** Low four bits of st_info. */
 export const SymbolType = { None: 0, Object: 1, Func: 2, Section: 3, File: 4, Ifunc: 10 } as const;

@@ -9,12 +9,20 @@ import {
 } from './format.ts';
 import { badElf, type ElfReader } from './reader.ts';
 
+/** load_elf_phdrs reads no more bytes of them. */
+const PROGRAM_HEADERS_LIMIT = 65536;
+
 export interface ElfHeader {
   readonly type: number;
   readonly entry: bigint;
   readonly programHeaders: { readonly offset: bigint; readonly count: number };
   /** `count` 0 when the file has none. */
-  readonly sectionHeaders: { readonly offset: bigint; readonly count: number };
+  readonly sectionHeaders: {
+    readonly offset: bigint;
+    readonly count: number;
+    /** Index of the section with the names of sections. */
+    readonly names: number;
+  };
 }
 
 /** Reads the file header and refuses what is not an x86-64 program or library. */
@@ -31,11 +39,14 @@ export const readHeader = (reader: ElfReader): ElfHeader => {
     throw badElf(path, `${typeName(type)}, not an executable or shared library`);
   if (reader.u16(54) !== PROGRAM_HEADER_SIZE)
     throw badElf(path, `program headers of ${reader.u16(54)} bytes instead of 56`);
-  if (reader.u16(56) === 0) throw badElf(path, 'no program headers, so nothing to load');
+  const count = reader.u16(56);
+  if (count === 0) throw badElf(path, 'no program headers, so nothing to load');
+  if (count * PROGRAM_HEADER_SIZE > PROGRAM_HEADERS_LIMIT)
+    throw badElf(path, `${count} program headers; the kernel takes 1170 at most`);
   return {
     type,
     entry: reader.u64(24),
-    programHeaders: { offset: reader.u64(32), count: reader.u16(56) },
+    programHeaders: { offset: reader.u64(32), count },
     sectionHeaders: readSectionCount(reader),
   };
 };
@@ -66,5 +77,5 @@ const readSectionCount = (reader: ElfReader): ElfHeader['sectionHeaders'] => {
   const usable =
     reader.u16(58) === SECTION_HEADER_SIZE &&
     offset + BigInt(count * SECTION_HEADER_SIZE) <= BigInt(reader.bytes.length);
-  return { offset, count: usable ? count : 0 };
+  return { offset, count: usable ? count : 0, names: reader.u16(62) };
 };

@@ -1,8 +1,11 @@
 import { ElfType, SegmentFlag, SegmentType, SymbolType } from './format.ts';
 import { type ElfHeader, readHeader } from './header.ts';
-import { ElfReader } from './reader.ts';
+import { type ElfNote, readNotes } from './notes.ts';
+import { badElf, ElfReader } from './reader.ts';
+import { readSections, type Section } from './sections.ts';
 import { addressOfOffset, offsetOfAddress, readSegments, type Segment } from './segments.ts';
-import { type ElfSymbol, readSectionSymbols } from './symbols.ts';
+import type { ElfSymbol } from './symbol-table.ts';
+import { readSymbols } from './symbols.ts';
 
 /** A function that can be probed. */
 export interface ElfFunction {
@@ -21,6 +24,7 @@ export class ElfImage {
   readonly header: ElfHeader;
   readonly segments: readonly Segment[];
   readonly #reader: ElfReader;
+  #sections: readonly Section[] | undefined;
   #symbols: readonly ElfSymbol[] | undefined;
 
   private constructor(reader: ElfReader) {
@@ -48,9 +52,13 @@ export class ElfImage {
   get interpreter(): string | null {
     const segment = this.segments.find(({ type }) => type === SegmentType.Interp);
     if (segment === undefined) return null;
-    this.#reader.need(segment.offset, segment.fileSize, 'the path of its interpreter');
-    const at = Number(segment.offset);
-    return this.#reader.string(at, at + Number(segment.fileSize));
+    const { offset, fileSize } = segment;
+    const at = this.#reader.need(offset, fileSize, 'the path of its interpreter');
+    const end = at + Number(fileSize);
+    // As load_elf_binary has it: 2 to PATH_MAX bytes, the last one NUL.
+    if (fileSize < 2n || fileSize > 4096n || this.bytes[end - 1] !== 0)
+      throw badElf(this.path, 'the path of its interpreter is not a proper string');
+    return this.#reader.string(at, end);
   }
 
   /** PT_GNU_STACK asks for an executable stack. x86-64 programs without it get none. */
@@ -59,9 +67,20 @@ export class ElfImage {
     return segment !== undefined && (segment.flags & SegmentFlag.Exec) !== 0;
   }
 
+  /** Empty for a file without section headers. */
+  get sections(): readonly Section[] {
+    this.#sections ??= readSections(this.#reader, this.header);
+    return this.#sections;
+  }
+
+  /** Throws `bad-elf` when a note is broken. */
+  notes(): ElfNote[] {
+    return readNotes(this.#reader, this.sections, this.segments);
+  }
+
   /** Defined symbols, .symtab first. */
   get symbols(): readonly ElfSymbol[] {
-    this.#symbols ??= readSectionSymbols(this.#reader, this.header);
+    this.#symbols ??= readSymbols(this.#reader, this.sections, this.segments);
     return this.#symbols;
   }
 
@@ -77,7 +96,7 @@ export class ElfImage {
   functions(): ElfFunction[] {
     const seen = new Set<string>();
     return this.symbols
-      .filter(({ type }) => type === SymbolType.Func || type === SymbolType.Ifunc)
+      .filter(isFunction)
       .flatMap((symbol) => this.#withOffset(symbol))
       .filter(({ name, address }) => {
         const key = `${name} ${address}`;
@@ -86,11 +105,16 @@ export class ElfImage {
       .sort((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0));
   }
 
-  /** The function of that name; a label without a type (assembly) if no function has it. */
+  /**
+   * The function of that name, its default version if there are several; a label without a type
+   * (assembly) if no function has the name.
+   */
   findFunction(name: string): ElfFunction | undefined {
     const named = this.symbols.filter((symbol) => symbol.name === name);
+    const functions = named.filter(isFunction);
     const best =
-      named.find(({ type }) => type === SymbolType.Func || type === SymbolType.Ifunc) ??
+      functions.find(({ hidden }) => !hidden) ??
+      functions[0] ??
       named.find(({ type }) => type === SymbolType.None);
     return best === undefined ? undefined : this.#withOffset(best)[0];
   }
@@ -100,3 +124,6 @@ export class ElfImage {
     return offset === undefined ? [] : [{ name, address, offset, size }];
   }
 }
+
+const isFunction = ({ type }: ElfSymbol): boolean =>
+  type === SymbolType.Func || type === SymbolType.Ifunc;

@@ -4,9 +4,10 @@ import { type AddressSpace, TASK_SIZE } from '../memory/address-space.ts';
 import type { Inode } from '../memory/backing.ts';
 import { type AuxEntry, AuxType } from './auxv.ts';
 import { buildFirstStack } from './first-stack.ts';
-import { PROGRAM_HEADER_SIZE } from './format.ts';
+import { PROGRAM_HEADER_SIZE, SegmentType } from './format.ts';
 import { ElfImage } from './image.ts';
 import { type MappedImage, mapImage } from './map-image.ts';
+import { badElf } from './reader.ts';
 
 /** ELF_ET_DYN_BASE: two thirds of the address space. */
 const DYN_BASE = (TASK_SIZE / 3n) * 2n;
@@ -108,13 +109,12 @@ const auxvOf = (
   linker: MappedImage | null,
   facts: AuxFacts,
 ): AuxEntry[] => {
-  const headers = image.addressOfOffset(image.header.programHeaders.offset) ?? 0n;
   return [
     [AuxType.Minsigstksz, facts.minSignalStack],
     [AuxType.Hwcap, facts.hwcap],
     [AuxType.Pagesz, 4096n],
     [AuxType.Clktck, 100n],
-    [AuxType.Phdr, headers + program.bias],
+    [AuxType.Phdr, headersAddress(image) + program.bias],
     [AuxType.Phent, BigInt(PROGRAM_HEADER_SIZE)],
     [AuxType.Phnum, BigInt(image.header.programHeaders.count)],
     [AuxType.Base, linker?.bias ?? 0n],
@@ -136,7 +136,23 @@ const auxvOf = (
   ];
 };
 
+/** AT_PHDR before the bias: by the last segment that has the headers; 0 when none has. */
+const headersAddress = ({ header, segments }: ElfImage): bigint => {
+  const { offset } = header.programHeaders;
+  const holder = segments.findLast(
+    (segment) =>
+      segment.type === SegmentType.Load &&
+      offset >= segment.offset &&
+      offset < segment.offset + segment.fileSize,
+  );
+  return holder === undefined ? 0n : offset - holder.offset + holder.address;
+};
+
+/** More than any program has; keeps a mistaken path from filling memory. */
+const FILE_LIMIT = 1n << 30n;
+
 const readAll = (file: Inode): Uint8Array => {
+  if (file.size > FILE_LIMIT) throw badElf(file.path, 'larger than 1 GiB');
   const bytes = new Uint8Array(Number(file.size));
   return bytes.subarray(0, file.read(0n, bytes));
 };

@@ -17,6 +17,10 @@ export class ElfReader {
     this.#view = view(bytes);
   }
 
+  u8(at: number): number {
+    return this.#view.getUint8(at);
+  }
+
   u16(at: number): number {
     return this.#view.getUint16(at, true);
   }
@@ -37,19 +41,10 @@ export class ElfReader {
     return Number(offset);
   }
 
-  slice(offset: bigint, size: bigint, what: string): Uint8Array {
-    const at = this.need(offset, size, what);
-    return this.bytes.subarray(at, at + Number(size));
-  }
-
   /** The NUL-terminated string at `at`, or what there is of it before `end`. */
   string(at: number, end: number = this.bytes.length): string {
-    const stop = Math.min(end, this.bytes.length);
-    let to = at;
-    while (to < stop && this.bytes[to] !== 0) to++;
-    // Names in ELF files are bytes; one character each keeps them comparable.
-    let text = '';
-    for (let i = at; i < to; i++) text += String.fromCharCode(this.bytes[i] as number);
-    return text;
+    const nul = this.bytes.indexOf(0, at);
+    const to = nul < 0 || nul > end ? end : nul;
+    return new TextDecoder().decode(this.bytes.subarray(at, to));
   }
 }
