@@ -1,19 +1,54 @@
 /** Talks to this machine's tracefs. Opens for append only: truncating would delete everybody's events. */
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  writeSync,
+} from 'node:fs';
 import { release } from 'node:os';
 import { missing } from '../helpers/requirements.ts';
 
-export const TRACEFS = '/sys/kernel/tracing';
+const TRACEFS = '/sys/kernel/tracing';
 
 /** Why the goldens cannot be compared with this machine's kernel, or null. */
 export const noKernel = (): string | null =>
   missing('kernel 6.18 as root') ??
   (release().startsWith('6.18.') ? null : `goldens are of Linux 6.18, this is ${release()}`);
 
-export const mountTracefs = (): void => {
+/** A trace instance of our own; that it exists is also the lock against a second run. */
+const INSTANCE = `${TRACEFS}/instances/trapline_goldens`;
+
+const sleep = (ms: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+};
+
+const lock = (): void => {
+  for (let tries = 0; tries < 300; tries++) {
+    try {
+      mkdirSync(INSTANCE);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      sleep(100);
+    }
+  }
+  throw new Error(`another run holds ${INSTANCE}; rmdir it if there is none`);
+};
+
+/** Runs `work` with tracefs mounted and nobody else of us in it. */
+export const withTracefs = <T>(work: (instance: string) => T): T => {
   if (!existsSync(`${TRACEFS}/uprobe_events`))
     spawnSync('mount', ['-t', 'tracefs', 'tracefs', TRACEFS]);
+  lock();
+  try {
+    return work(INSTANCE);
+  } finally {
+    rmdirSync(INSTANCE);
+  }
 };
 
 /** Writes one command; returns the errno's name and number, or null. */

@@ -44,14 +44,13 @@ export const bytesText = (bytes: Uint8Array): string => {
 
 /** Inverse of {@link bytesText}: what to write where the kernel would have written raw bytes. */
 export const textBytes = (text: string): Uint8Array => {
-  const lone = /(?<![\ud800-\udbff])[\udc80-\udcff]/g;
-  if (!lone.test(text)) return encoder.encode(text);
   const parts: number[] = [];
   let from = 0;
-  for (const { index } of text.matchAll(lone)) {
+  for (const { index } of text.matchAll(/(?<![\ud800-\udbff])[\udc80-\udcff]/g)) {
     parts.push(...encoder.encode(text.slice(from, index)), text.charCodeAt(index) - LONE);
     from = index + 1;
   }
-  parts.push(...encoder.encode(text.slice(from)));
-  return Uint8Array.from(parts);
+  return from === 0
+    ? encoder.encode(text)
+    : Uint8Array.from([...parts, ...encoder.encode(text.slice(from))]);
 };
