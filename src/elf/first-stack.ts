@@ -1,8 +1,9 @@
+import { At } from '../abi/auxv.ts';
 import { pageDown, view } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import { Prot } from '../cpu/engine.ts';
 import { type AddressSpace, TASK_SIZE } from '../memory/address-space.ts';
-import { type AuxEntry, AuxType, auxvBytes } from './auxv.ts';
+import { type AuxEntry, auxvBytes } from './auxv.ts';
 
 /** execve leaves this much room below the strings before the stack must grow (setup_arg_pages). */
 const STACK_EXPAND = 128n << 10n;
@@ -40,9 +41,9 @@ export const buildFirstStack = (space: AddressSpace, contents: FirstStackContent
   const platformAt = aligned - BigInt(contents.platform.length + 1);
   const randomAt = platformAt - 16n;
   const fill = new Map([
-    [AuxType.Platform as number, platformAt],
-    [AuxType.Random as number, randomAt],
-    [AuxType.ExecFn as number, strings.execFn],
+    [At.PLATFORM as number, platformAt],
+    [At.RANDOM as number, randomAt],
+    [At.EXECFN as number, strings.execFn],
   ]);
   const auxv = auxvBytes(contents.auxv.map(([type, value]) => [type, fill.get(type) ?? value]));
   const pointers = [BigInt(contents.argv.length), ...strings.argv, 0n, ...strings.env, 0n];

@@ -1,8 +1,9 @@
+import { At } from '../abi/auxv.ts';
 import { pageUp } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import { type AddressSpace, TASK_SIZE } from '../memory/address-space.ts';
 import type { Inode } from '../memory/backing.ts';
-import { type AuxEntry, AuxType } from './auxv.ts';
+import type { AuxEntry } from './auxv.ts';
 import { buildFirstStack } from './first-stack.ts';
 import { PROGRAM_HEADER_SIZE, SegmentType } from './format.ts';
 import { ElfImage } from './image.ts';
@@ -110,29 +111,29 @@ const auxvOf = (
   facts: AuxFacts,
 ): AuxEntry[] => {
   return [
-    [AuxType.Minsigstksz, facts.minSignalStack],
-    [AuxType.Hwcap, facts.hwcap],
-    [AuxType.Pagesz, 4096n],
-    [AuxType.Clktck, 100n],
-    [AuxType.Phdr, headersAddress(image) + program.bias],
-    [AuxType.Phent, BigInt(PROGRAM_HEADER_SIZE)],
-    [AuxType.Phnum, BigInt(image.header.programHeaders.count)],
-    [AuxType.Base, linker?.bias ?? 0n],
-    [AuxType.Flags, 0n],
-    [AuxType.Entry, image.header.entry + program.bias],
-    [AuxType.Uid, BigInt(facts.uid)],
-    [AuxType.Euid, BigInt(facts.uid)],
-    [AuxType.Gid, BigInt(facts.gid)],
-    [AuxType.Egid, BigInt(facts.gid)],
-    [AuxType.Secure, 0n],
+    [At.MINSIGSTKSZ, facts.minSignalStack],
+    [At.HWCAP, facts.hwcap],
+    [At.PAGESZ, 4096n],
+    [At.CLKTCK, 100n],
+    [At.PHDR, headersAddress(image) + program.bias],
+    [At.PHENT, BigInt(PROGRAM_HEADER_SIZE)],
+    [At.PHNUM, BigInt(image.header.programHeaders.count)],
+    [At.BASE, linker?.bias ?? 0n],
+    [At.FLAGS, 0n],
+    [At.ENTRY, image.header.entry + program.bias],
+    [At.UID, BigInt(facts.uid)],
+    [At.EUID, BigInt(facts.uid)],
+    [At.GID, BigInt(facts.gid)],
+    [At.EGID, BigInt(facts.gid)],
+    [At.SECURE, 0n],
     // The first stack knows these three addresses.
-    [AuxType.Random, 0n],
-    [AuxType.Hwcap2, facts.hwcap2],
-    [AuxType.ExecFn, 0n],
-    [AuxType.Platform, 0n],
+    [At.RANDOM, 0n],
+    [At.HWCAP2, facts.hwcap2],
+    [At.EXECFN, 0n],
+    [At.PLATFORM, 0n],
     // struct rseq: offset of its end, and its alignment.
-    [AuxType.RseqFeatureSize, 28n],
-    [AuxType.RseqAlign, 32n],
+    [At.RSEQ_FEATURE_SIZE, 28n],
+    [At.RSEQ_ALIGN, 32n],
   ];
 };
 

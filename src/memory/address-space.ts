@@ -17,7 +17,7 @@ import type {
   MemoryErrno,
   RemapFlags,
 } from './types.ts';
-import { unmapRange } from './unmap.ts';
+import { discardPages, unmapRange } from './unmap.ts';
 import { UserAccess } from './user-access.ts';
 import type { Vma } from './vma.ts';
 
@@ -93,6 +93,14 @@ export class AddressSpace {
   /** mremap(2); special mappings answer EPERM. */
   remap(start: bigint, oldSize: bigint, newSize: bigint, flags: RemapFlags): bigint | MemoryErrno {
     return remapArea(this.#state, start, oldSize, newSize, flags);
+  }
+
+  /**
+   * MADV_DONTNEED: private pages read as new again, zeroes or the file's bytes; breakpoints in them
+   * are gone, as on Linux. Holes and special mappings are left alone. Nobody is told.
+   */
+  discard(start: bigint, size: bigint): void {
+    discardPages(this.#state, start, size);
   }
 
   /** Lowest free run of `size` bytes inside [low, high), guard gaps respected. */

@@ -22,3 +22,17 @@ export const unmapRange = (
   state.changed();
   return null;
 };
+
+/** Forgets pages, not vmas. Shared pages stay: their contents are the file's. */
+export const discardPages = (state: MemoryState, start: bigint, length: bigint): void => {
+  const end = start + pageUp(length);
+  for (const area of state.list.overlapping(start, end)) {
+    if (area.shared || area.special !== null) continue;
+    const low = greatest(area.start, start);
+    const high = least(area.end, end);
+    state.pages.drop(low, high);
+    state.copies.remove(low, high);
+  }
+  // Windows over the pages must not outlive them.
+  state.changed();
+};

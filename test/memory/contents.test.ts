@@ -21,19 +21,23 @@ const file = memoryInode('/file', fileBytes);
 interface ModelPage {
   prot: number;
   readonly bytes: Uint8Array;
+  /** What it held at first: what madvise(MADV_DONTNEED) brings back. */
+  readonly original: Uint8Array;
   /** No page of the file is there: SIGBUS. */
   readonly missing: boolean;
 }
 
-const filePage = (index: number): ModelPage['bytes'] => {
+const originalPage = (first: number | null, i: number): Uint8Array => {
   const page = new Uint8Array(4096);
+  if (first === null) return page;
+  const index = first + i;
   page.set(fileBytes.subarray(index * 4096, (index + 1) * 4096));
   return page;
 };
 
 type Step =
   | { readonly do: 'map'; page: number; count: number; prot: number; filePage: number | null }
-  | { readonly do: 'unmap'; page: number; count: number }
+  | { readonly do: 'unmap' | 'discard'; page: number; count: number }
   | { readonly do: 'protect'; page: number; count: number; prot: number }
   | { readonly do: 'move'; page: number; count: number; to: number }
   | { readonly do: 'write'; page: number; offset: number; length: number; value: number }
@@ -52,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     prot,
     filePage: fc.option(fc.nat(FILE_PAGES)),
   }),
-  fc.record({ do: fc.constant('unmap' as const), page, count }),
+  fc.record({ do: fc.constantFrom('unmap' as const, 'discard' as const), page, count }),
   fc.record({ do: fc.constant('protect' as const), page, count, prot }),
   fc.record({ do: fc.constant('move' as const), page, count, to: page }),
   fc.record({
@@ -80,10 +84,8 @@ class Pair {
 
   run(step: Step): void {
     if (step.do === 'map') this.#map(step);
-    else if (step.do === 'unmap') {
-      this.space.unmap(at(step.page), BigInt(step.count) * 4096n);
-      for (let i = 0; i < step.count; i++) this.model.delete(step.page + i);
-    } else if (step.do === 'protect') this.#protect(step);
+    else if (step.do === 'unmap' || step.do === 'discard') this.#drop(step);
+    else if (step.do === 'protect') this.#protect(step);
     else if (step.do === 'move') this.#move(step);
     else if (step.do === 'write') this.#write(step);
     else if (step.do === 'text') this.#text(step);
@@ -102,9 +104,19 @@ class Pair {
     for (let i = 0; i < count; i++)
       this.model.set(page + i, {
         prot,
-        bytes: first === null ? new Uint8Array(4096) : filePage(first + i),
+        bytes: originalPage(first, i),
+        original: originalPage(first, i),
         missing: first !== null && first + i >= FILE_PAGES,
       });
+  }
+
+  #drop({ do: what, page, count }: Step & { do: 'unmap' | 'discard' }): void {
+    this.space[what](at(page), BigInt(count) * 4096n);
+    for (let i = 0; i < count; i++) {
+      const found = this.model.get(page + i);
+      if (what === 'discard') found?.bytes.set(found.original);
+      else this.model.delete(page + i);
+    }
   }
 
   #protect({ page, count, prot }: Step & { do: 'protect' }): void {
@@ -189,9 +201,7 @@ class Pair {
 }
 
 const copyModel = (model: ReadonlyMap<number, ModelPage>): Map<number, ModelPage> =>
-  new Map(
-    [...model].map(([i, { prot, bytes, missing }]) => [i, { prot, bytes: bytes.slice(), missing }]),
-  );
+  new Map([...model].map(([i, page]) => [i, { ...page, bytes: page.bytes.slice() }]));
 
 describe('contents', () => {
   it('are those of a plain array of pages', () => {
