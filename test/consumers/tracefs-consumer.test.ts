@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { callbackConsumer } from '../../src/consumers/callback/index.ts';
+import {
+  type BoundDefinition,
+  bindDefinition,
+  parseDefinition,
+} from '../../src/consumers/event/definition.ts';
+import type { TraceRecord } from '../../src/consumers/event/record.ts';
+import { TraceEvents } from '../../src/consumers/tracefs/events.ts';
+import { traceContext } from '../../src/consumers/tracefs/probe.ts';
+import { Prot, Reg } from '../../src/cpu/engine.ts';
+import type { Task } from '../../src/kernel/task.ts';
+import { AddressSpace } from '../../src/memory/address-space.ts';
+import { HandlerResult, type Hit } from '../../src/uprobes/index.ts';
+import { FakeEngine } from '../helpers/fake-engine.ts';
+
+const PAGE = 0x10000n;
+
+const makeHit = (): Hit => {
+  const engine = new FakeEngine();
+  const space = new AddressSpace(engine);
+  space.map({ address: PAGE, placement: 'replace', size: 4096n, prot: Prot.Read | Prot.Write });
+  engine.regs.write(Reg.Rax, 42n);
+  engine.regs.write(Reg.Rip, 0x401000n);
+  const task = { tid: 8, tgid: 7, comm: 'demo', mm: { space }, regs: engine.regs };
+  return {
+    task: task as unknown as Task,
+    regs: engine.regs,
+    site: 0x401000n,
+    via: 'int3',
+    cookie: null,
+  };
+};
+
+const bound = (line: string): BoundDefinition => {
+  const result = parseDefinition(line);
+  if (!result.ok) throw new Error(line);
+  return bindDefinition(result.definition, '/demo', 0x1000n);
+};
+
+const define = (line: string, wantsRegisters: boolean | null) => {
+  const records: TraceRecord[] = [];
+  const sink =
+    wantsRegisters === null
+      ? null
+      : { wantsRegisters, emit: (record: TraceRecord) => void records.push(record) };
+  const context = traceContext(() => 5n, sink);
+  const added = new TraceEvents(context).add(bound(line), {});
+  if (!added.ok) throw new Error(line);
+  return { records, context, probe: added.probe };
+};
+
+describe('a tracefs probe', () => {
+  it('makes one record a hit and evaluates once', () => {
+    const { records, context, probe } = define('p:e /demo:0x1000 %ax b=%ax:u8', true);
+    expect(probe.consumer.entry?.(makeHit())).toBe(HandlerResult.Continue);
+    expect(probe.consumer.return).toBeUndefined();
+    expect(context.buffer.builds).toBe(1);
+    expect(probe.hits).toBe(1);
+    expect(records).toMatchObject([
+      { timeNs: 5n, tgid: 7, tid: 8, comm: 'demo', event: 'e', ip: 0x401000n, func: null },
+    ]);
+    expect(records[0]?.args.map(({ name, text }) => `${name}=${text}`)).toEqual([
+      'arg1=0x2a',
+      'b=42',
+    ]);
+    expect(records[0]?.regs?.ax).toBe(42n);
+    expect(Object.keys(records[0]?.regs ?? {})).toHaveLength(18);
+  });
+
+  it('evaluates nothing when nobody wants the record', () => {
+    const { context, probe } = define('p:e /demo:0x1000 +0(%ax):string', null);
+    probe.consumer.entry?.(makeHit());
+    expect(context.buffer.builds).toBe(0);
+    expect(probe.hits).toBe(1);
+  });
+
+  it('counts a return probe at entry and records at return', () => {
+    const { records, probe } = define('r:e /demo:0x1000 $retval', false);
+    const hit = makeHit();
+    probe.consumer.entry?.(hit);
+    expect(records).toEqual([]);
+    hit.regs.write(Reg.Rip, 0x400123n);
+    probe.consumer.return?.(hit);
+    expect(probe.hits).toBe(1);
+    expect(records).toMatchObject([{ ip: 0x400123n, func: 0x401000n, kind: 'return', regs: null }]);
+  });
+
+  // The kernel leaves stale bytes after a failing inner dereference; we promise zeros.
+  it('reads zero behind an unreadable pointer', () => {
+    const { records, probe } = define(
+      'p:e /demo:0x1000 +0(+0(%ax)) +0(+0(%ax)):u8[3] +0(+0(%ax)):string +0(%ax):string[2]',
+      false,
+    );
+    probe.consumer.entry?.(makeHit());
+    expect(records[0]?.args.map(({ text }) => text)).toEqual([
+      '0x0',
+      '{0,0,0}',
+      '(fault)',
+      '{(fault),(fault)}',
+    ]);
+  });
+
+  // A pointer array that runs into unmapped memory: the kernel overwrites the first element.
+  it('marks the first string of a broken pointer array', () => {
+    const { records, probe } = define(`p:e /demo:0x1000 @${PAGE + 4096n - 16n}:string[3]`, false);
+    const hit = makeHit();
+    const { space } = hit.task.mm;
+    space.write(PAGE, new TextEncoder().encode('ok\0'));
+    space.writeU64(PAGE + 4096n - 16n, PAGE);
+    space.writeU64(PAGE + 4096n - 8n, PAGE);
+    probe.consumer.entry?.(hit);
+    expect(records[0]?.args[0]?.text).toBe('{(fault),"ok",(fault)}');
+  });
+});
+
+describe('a function consumer', () => {
+  it('has only the handlers it was given, and continues when told nothing', () => {
+    let seen = 0;
+    const consumer = callbackConsumer({
+      entry: () => {
+        seen++;
+        return undefined;
+      },
+    });
+    expect(consumer.entry?.(makeHit())).toBe(HandlerResult.Continue);
+    expect(seen).toBe(1);
+    expect(Object.keys(consumer)).toEqual(['entry']);
+  });
+
+  it('passes its answer on', () => {
+    const consumer = callbackConsumer({ entry: () => HandlerResult.Remove, filter: () => false });
+    expect(consumer.entry?.(makeHit())).toBe(HandlerResult.Remove);
+    expect(consumer.filter?.(makeHit().task.mm)).toBe(false);
+  });
+});
