@@ -14,6 +14,7 @@ interface Driver {
   readonly read: (into: Uint8Array) => Transfer;
   readonly write: (bytes: Uint8Array) => Transfer;
   readonly mapsZeroes?: true;
+  readonly discards?: true;
 }
 
 const zeroes = (into: Uint8Array): number => into.fill(0).length;
@@ -25,8 +26,14 @@ const driversOf = (random: RandomSource): Readonly<Record<string, Driver>> => {
     return into.length;
   };
   return {
-    null: { number: { major: 1, minor: 3 }, read: () => 0, write: swallow },
-    zero: { number: { major: 1, minor: 5 }, read: zeroes, write: swallow, mapsZeroes: true },
+    null: { number: { major: 1, minor: 3 }, read: () => 0, write: swallow, discards: true },
+    zero: {
+      number: { major: 1, minor: 5 },
+      read: zeroes,
+      write: swallow,
+      mapsZeroes: true,
+      discards: true,
+    },
     full: { number: { major: 1, minor: 7 }, read: zeroes, write: () => 'ENOSPC' },
     random: { number: { major: 1, minor: 8 }, read: noise, write: swallow },
     urandom: { number: { major: 1, minor: 9 }, read: noise, write: swallow },
@@ -50,6 +57,7 @@ const openDevice = (name: string, driver: Driver, attributes: Attributes): OpenF
   write: (_position, bytes) => driver.write(bytes),
   readiness: () => ALWAYS_READY,
   size: () => 0n,
+  ...(driver.discards && { discards: true as const }),
   ...(driver.mapsZeroes && { mapping: () => 'zero' as const }),
 });
 

@@ -9,6 +9,7 @@ export class DirectoryFile implements OpenFile {
   readonly path: string;
   readonly #mounts: MountTable;
   readonly #place: Place;
+  #entries: readonly DirectoryEntry[] | null = null;
 
   constructor(mounts: MountTable, place: Place) {
     this.path = place.path;
@@ -37,15 +38,17 @@ export class DirectoryFile implements OpenFile {
     return 0n;
   }
 
-  entries(): readonly DirectoryEntry[] | ErrnoName {
+  entries(afresh: boolean): readonly DirectoryEntry[] | ErrnoName {
+    if (this.#entries !== null && !afresh) return this.#entries;
     const names = this.#mounts.list(this.#place);
     if (failed(names)) return names;
     const up = this.#mounts.find(parentOf(this.path));
     const upNumber = failed(up) ? 0n : up.attributes.number;
-    return [
+    this.#entries = [
       { name: '.', kind: 'directory', number: this.#place.attributes.number },
       { name: '..', kind: 'directory', number: upNumber },
       ...names,
     ];
+    return this.#entries;
   }
 }

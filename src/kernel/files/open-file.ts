@@ -34,6 +34,8 @@ export interface OpenFile {
   readonly path: string;
   /** Has a position; all others answer ESPIPE to lseek, pread and pwrite. */
   readonly seekable: boolean;
+  /** Writes go nowhere: the bytes need not even be readable (/dev/null). */
+  readonly discards?: true;
   attributes(): Attributes;
   /** @param position ignored by files without one */
   read(position: bigint, into: Uint8Array): Transfer;
@@ -45,8 +47,11 @@ export interface OpenFile {
   mapping?(): Inode | 'zero';
   /** ftruncate(2). Absent: EINVAL. */
   resize?(size: bigint): ErrnoName | null;
-  /** Entries with `.` and `..`; directories only. */
-  entries?(): readonly DirectoryEntry[] | ErrnoName;
+  /**
+   * Entries with `.` and `..`; directories only. They are those of the last call with `afresh`, so
+   * that a reader in the middle of a directory is not confused by changes.
+   */
+  entries?(afresh: boolean): readonly DirectoryEntry[] | ErrnoName;
   /** Set on a terminal: what ioctl talks to. */
   readonly terminal?: Terminal;
   /** Bytes a read would give at once (FIONREAD). Absent: ENOTTY. */

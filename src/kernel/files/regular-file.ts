@@ -4,6 +4,9 @@ import type { FileInode } from './inode.ts';
 import { ALWAYS_READY, type OpenFile, type Readiness } from './open-file.ts';
 import type { Attributes } from './tree.ts';
 
+/** Largest size of a file and largest position in it: those of ext4 with 4 KiB blocks. */
+export const MAX_FILE_SIZE = 0xfff_ffff_f000n;
+
 /** An open regular file of a tree. */
 export class RegularFile implements OpenFile {
   readonly seekable = true;
@@ -26,7 +29,12 @@ export class RegularFile implements OpenFile {
   }
 
   write(position: bigint, bytes: Uint8Array): number | ErrnoName {
-    return this.#inode.write(position, bytes);
+    const room = MAX_FILE_SIZE - position;
+    if (room <= 0n) return 'EFBIG';
+    return this.#inode.write(
+      position,
+      room < bytes.length ? bytes.subarray(0, Number(room)) : bytes,
+    );
   }
 
   readiness(): Readiness {
@@ -43,7 +51,7 @@ export class RegularFile implements OpenFile {
   }
 
   resize(size: bigint): ErrnoName | null {
-    return this.#inode.resize(size);
+    return size > MAX_FILE_SIZE ? 'EFBIG' : this.#inode.resize(size);
   }
 
   opened(): void {

@@ -71,7 +71,7 @@ export const statusText = (task: Task): string => {
     ['Uid', four(group.uid)],
     ['Gid', four(group.gid)],
     ['FDSize', 256],
-    ['Groups', `${group.gid} `],
+    ['Groups', ' '],
     ...memoryLines(task),
     ['Threads', 1],
     ['SigPnd', mask(task.pending.mask)],

@@ -1,0 +1,30 @@
+import { answering } from './answer.ts';
+import { asUint, partial, type SyscallRow } from './table.ts';
+import { CHUNK } from './transfer.ts';
+import { userRange } from './user-buffer.ts';
+
+const GRND_RANDOM = 2;
+const GRND_INSECURE = 4;
+const KNOWN = 7;
+
+const getrandom = answering(({ kernel, space }, [address, count, flagsArg]) => {
+  const flags = asUint(flagsArg);
+  const both = GRND_RANDOM | GRND_INSECURE;
+  if ((flags & ~KNOWN) !== 0 || (flags & both) === both) return 'EINVAL';
+  const buffer = userRange(space, address, count);
+  if (typeof buffer === 'string') return buffer;
+  const bytes = new Uint8Array(Math.min(CHUNK, buffer.length));
+  let done = 0;
+  while (done < buffer.length) {
+    const part = bytes.subarray(0, Math.min(bytes.length, buffer.length - done));
+    kernel.random.fill(part);
+    const copied = buffer.scatter(done, part);
+    done += copied;
+    if (copied < part.length) return done > 0 ? done : 'EFAULT';
+  }
+  return done;
+});
+
+export const RANDOM_ROWS: readonly SyscallRow[] = [
+  partial('getrandom', 'the bytes follow from the machine’s seed', getrandom),
+];
