@@ -173,7 +173,7 @@ export class AddressSpace {
   capture(): unknown {
     const { list, pages, copies, counters } = this.#state;
     const captured: Captured = {
-      areas: [...list.all()],
+      areas: list.all(),
       present: new IntervalSet(pages.present.runs()),
       copies: new IntervalSet(copies.runs()),
       counters: { ...counters },

@@ -9,6 +9,8 @@ export interface Area extends Vma {
    * memory that has pages: RELRO data and the read-only segment before it remain two lines in maps.
    */
   readonly accounted: boolean;
+  /** VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC: what mprotect may ever give it. */
+  readonly mayProt: number;
   /** Number of the anon_vma, 0 before the first private page: areas with different ones do not merge. */
   readonly anonVma: number;
   /**
@@ -40,7 +42,7 @@ export const mergeable = (low: Area, high: Area): boolean =>
   low.file === high.file &&
   low.pageOffset + (low.end - low.start) === high.pageOffset &&
   (low.anonVma === 0 || high.anonVma === 0 || low.anonVma === high.anonVma) &&
-  low.mayExec === high.mayExec &&
+  low.mayProt === high.mayProt &&
   low.accounted === high.accounted &&
   low.label === high.label &&
   // Special mappings are VM_DONTEXPAND.

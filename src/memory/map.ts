@@ -50,10 +50,15 @@ const areaOf = (request: MapRequest, start: bigint, size: bigint): Area => {
     special: request.special ?? null,
     label: request.label ?? request.special?.name ?? null,
     accounted: isAccounted(shared, request.prot),
+    mayProt: mayProtOf(request),
     anonVma: 0,
     pageOffset: request.file === undefined ? start : (request.offset ?? 0n),
   };
 };
+
+/** A special mapping never gets more than it was made with. */
+const mayProtOf = ({ special, prot, mayExec = true }: MapRequest): number =>
+  special !== undefined ? prot : Prot.Read | Prot.Write | (mayExec ? Prot.Exec : 0);
 
 const overlap = (area: Area, start: bigint, end: bigint): bigint =>
   least(area.end, end) - greatest(area.start, start);

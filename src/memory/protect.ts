@@ -1,8 +1,9 @@
-import { PAGE_MASK, pageUp } from '../base/bytes.ts';
-import { Prot } from '../cpu/engine.ts';
-import { type Area, clip, withProt } from './area.ts';
+import { greatest, least, PAGE_MASK, pageUp } from '../base/bytes.ts';
+import { type Area, clip, mergeable, withProt } from './area.ts';
 import type { MemoryState } from './state.ts';
 import type { MemoryErrno } from './types.ts';
+import { splitAt } from './unmap.ts';
+import type { VmaList } from './vma-list.ts';
 
 /** mprotect(2). As in Linux, what lies before a hole has changed when ENOMEM comes back. */
 export const protectRange = (
@@ -18,30 +19,39 @@ export const protectRange = (
   let next = start;
   for (const area of state.list.overlapping(start, end)) {
     if (area.start > next) return 'ENOMEM';
-    if (!mayHave(area, prot)) return 'EACCES';
-    const part = clip(area, start, end);
-    if (area.prot !== prot) changeProt(state, area, part, prot);
+    if ((prot & ~area.mayProt) !== 0) return 'EACCES';
+    if (area.prot !== prot)
+      changeProt(state, greatest(area.start, start), least(area.end, end), prot);
     next = area.end;
   }
   return next < end ? 'ENOMEM' : null;
 };
 
-/** VM_MAYEXEC, and the rights a special mapping was made with. */
-const mayHave = (area: Area, prot: number): boolean =>
-  (area.special === null || (prot & ~area.prot) === 0) &&
-  (area.mayExec || (prot & Prot.Exec) === 0);
-
 /**
- * Listeners hear of what Linux calls uprobe_mmap for: vmas made by splitting and merging. A change
- * of rights alone is silent there.
+ * Listeners hear of what Linux calls uprobe_mmap for: vmas made by merging, and the halves of a
+ * split, which still have their old rights then. A change of rights alone is silent.
  */
-const changeProt = (state: MemoryState, area: Area, part: Area, prot: number): void => {
+const changeProt = (state: MemoryState, start: bigint, end: bigint, prot: number): void => {
   const { list, pages } = state;
-  list.cut(part.start, part.end);
+  const merges = mergesWithNeighbour(list, start, end, prot);
+  if (!merges) {
+    splitAt(state, start);
+    splitAt(state, end);
+  }
+  const part = clip(list.find(start) as Area, start, end);
+  list.cut(start, end);
   const whole = list.insert(withProt(part, prot));
-  pages.protect(part.start, part.end, prot);
+  pages.protect(start, end, prot);
   state.changed();
-  const split = part.start !== area.start || part.end !== area.end;
-  const merged = whole.start !== part.start || whole.end !== part.end;
-  if (area.file !== null && (split || merged)) state.listener?.mapped(whole);
+  if (merges && whole.file !== null) state.listener?.mapped(whole);
+};
+
+const mergesWithNeighbour = (list: VmaList, start: bigint, end: bigint, prot: number): boolean => {
+  const part = withProt(clip(list.find(start) as Area, start, end), prot);
+  const below = list.find(start - 1n);
+  const above = list.find(end);
+  return (
+    (below !== undefined && mergeable(below, part)) ||
+    (above !== undefined && mergeable(part, above))
+  );
 };

@@ -33,7 +33,10 @@ export interface RemapFlags {
 
 /** What upper layers hear of; the kernel layer forwards it to its hooks. */
 export interface AddressSpaceListener {
-  /** A new vma exists, or an old one was merged/changed by mprotect so that it must be looked at again. */
+  /**
+   * A new vma exists, or one came of splitting or merging: wherever Linux calls uprobe_mmap. A move
+   * by mremap and a change of rights alone are silent.
+   */
   mapped(vma: Vma): void;
   /** About to disappear: contents are still readable. */
   unmapping(start: bigint, end: bigint): void;

@@ -12,15 +12,24 @@ export const unmapRange = (
   if ((start & PAGE_MASK) !== 0n || length <= 0n) return 'EINVAL';
   if (start < 0n || start > TASK_SIZE || length > TASK_SIZE - start) return 'EINVAL';
   const end = start + pageUp(length);
-  const areas = state.list.overlapping(start, end);
-  if (areas.length === 0) return null;
-  for (const area of areas)
-    state.listener?.unmapping(greatest(area.start, start), least(area.end, end));
+  if (state.list.overlapping(start, end).length === 0) return null;
+  splitAt(state, start);
+  splitAt(state, end);
+  for (const area of state.list.overlapping(start, end))
+    state.listener?.unmapping(area.start, area.end);
   state.pages.drop(start, end);
   state.copies.remove(start, end);
   state.list.cut(start, end);
   state.changed();
   return null;
+};
+
+/** Splits the vma around `address`, if there is one; for Linux both halves are then newly mapped. */
+export const splitAt = (state: MemoryState, address: bigint): void => {
+  const halves = state.list.split(address);
+  if (halves === null) return;
+  state.changed();
+  for (const half of halves) if (half.file !== null) state.listener?.mapped(half);
 };
 
 /** Forgets pages, not vmas. Shared pages stay: their contents are the file's. */

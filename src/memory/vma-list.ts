@@ -2,7 +2,8 @@ import { type Area, clip, merge, mergeable } from './area.ts';
 
 /** The vmas of one address space in address order: mm->mm_mt. Areas never overlap. */
 export class VmaList {
-  #areas: Area[] = [];
+  /** Never changed in place: who walks it is not disturbed by what happens meanwhile. */
+  #areas: readonly Area[] = [];
   #last: Area | undefined;
 
   all(): readonly Area[] {
@@ -10,7 +11,7 @@ export class VmaList {
   }
 
   replaceAll(areas: readonly Area[]): void {
-    this.#areas = [...areas];
+    this.#areas = areas;
     this.#last = undefined;
   }
 
@@ -31,8 +32,7 @@ export class VmaList {
 
   /** The last area that ends at or below `address`. */
   before(address: bigint): Area | undefined {
-    const area = this.#areas[this.#indexOf(address) - 1];
-    return area;
+    return this.#areas[this.#indexOf(address) - 1];
   }
 
   /** Areas that touch [start, end), whole. */
@@ -56,15 +56,23 @@ export class VmaList {
     const joinsAbove = above !== undefined && mergeable(lower, above);
     const whole = joinsAbove ? merge(lower, above) : lower;
     const from = joinsBelow ? at - 1 : at;
-    this.#areas.splice(from, (joinsBelow ? 1 : 0) + (joinsAbove ? 1 : 0), whole);
-    this.#last = undefined;
+    this.#change(from, (joinsBelow ? 1 : 0) + (joinsAbove ? 1 : 0), whole);
     return whole;
   }
 
   /** Puts a changed area in the place of the old one. Preconditions: same end, start not past the neighbour below. */
   replace(old: Area, area: Area): void {
-    this.#areas[this.#indexOf(old.start)] = area;
-    this.#last = undefined;
+    this.#change(this.#indexOf(old.start), 1, area);
+  }
+
+  /** __split_vma at an address inside an area; nothing to do at its ends. Returns the two halves. */
+  split(address: bigint): readonly [Area, Area] | null {
+    const area = this.find(address);
+    if (area === undefined || area.start === address) return null;
+    const low = clip(area, area.start, address);
+    const high = clip(area, address, area.end);
+    this.#change(this.#indexOf(address), 1, low, high);
+    return [low, high];
   }
 
   /** Takes [start, end) out, splitting the areas at its ends. */
@@ -76,7 +84,11 @@ export class VmaList {
       if (area.start < start) rest.push(clip(area, area.start, start));
       if (area.end > end) rest.push(clip(area, end, area.end));
     }
-    this.#areas.splice(from, hit.length, ...rest);
+    this.#change(from, hit.length, ...rest);
+  }
+
+  #change(from: number, count: number, ...areas: Area[]): void {
+    this.#areas = this.#areas.toSpliced(from, count, ...areas);
     this.#last = undefined;
   }
 
