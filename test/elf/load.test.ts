@@ -34,17 +34,22 @@ const readGolden = (name: string): Golden => {
 
 const word = (bytes: Uint8Array, at: number): bigint => view(bytes).getBigUint64(at, true);
 
-/** Index of the first word of the vector: after argc, 3 arguments, NULL, 2 variables, NULL. */
-const AUXV_AT = 8 * 8;
+/** Where the vector begins: after argc, the arguments, NULL, the environment, NULL. */
+const auxvAt = (stack: Uint8Array): number => {
+  let at = 8 * (Number(word(stack, 0)) + 2);
+  while (word(stack, at) !== 0n) at += 8;
+  return at + 8;
+};
 
 const auxValue = (stack: Uint8Array, type: bigint): bigint => {
-  for (let at = AUXV_AT; ; at += 16) if (word(stack, at) === type) return word(stack, at + 8);
+  for (let at = auxvAt(stack); ; at += 16) if (word(stack, at) === type) return word(stack, at + 8);
 };
 
 /** The recorded stack without its first entry, AT_SYSINFO_EHDR: we have no vdso. */
 const withoutVdso = (stack: Uint8Array): Uint8Array => {
-  expect(word(stack, AUXV_AT)).toBe(33n);
-  return Uint8Array.from([...stack.subarray(0, AUXV_AT), ...stack.subarray(AUXV_AT + 16)]);
+  const at = auxvAt(stack);
+  expect(word(stack, at)).toBe(33n);
+  return Uint8Array.from([...stack.subarray(0, at), ...stack.subarray(at + 16)]);
 };
 
 /** A maps line in the form of the goldens. */
@@ -80,9 +85,16 @@ const load = (name: string, golden: Golden, changes: Partial<LoadRequest> = {}) 
   return { space, program };
 };
 
-describe.each(['exec', 'static-pie', 'interpreted'])('%s, beside Linux 6.18', (name) => {
-  const golden = readGolden(`${name}.txt`);
-  const { space, program } = load(name, golden);
+const NOTHING = { argv: [text('./exec.elf')], env: [] };
+
+describe.each([
+  ['exec', 'exec', {}],
+  ['exec', 'exec-bare', NOTHING],
+  ['static-pie', 'static-pie', {}],
+  ['interpreted', 'interpreted', {}],
+])('%s as %s.txt tells of Linux 6.18', (name, goldenName, changes) => {
+  const golden = readGolden(`${goldenName}.txt`);
+  const { space, program } = load(name, golden, changes);
 
   it('has the same first stack', () => {
     const stack = new Uint8Array(Number(TOP - program.sp));
@@ -100,8 +112,9 @@ describe.each(['exec', 'static-pie', 'interpreted'])('%s, beside Linux 6.18', (n
   });
 
   it('reports the vector as /proc/self/auxv has it', () => {
+    const at = auxvAt(golden.stack);
     const length = program.auxv.length;
-    expect(program.auxv).toEqual(withoutVdso(golden.stack).subarray(AUXV_AT, AUXV_AT + length));
+    expect(program.auxv).toEqual(withoutVdso(golden.stack).subarray(at, at + length));
     expect(word(program.auxv, length - 16)).toBe(0n);
     expect(program.interpreterBase).toBe(auxValue(golden.stack, 7n));
     expect(program.bias + program.image.header.entry).toBe(auxValue(golden.stack, 9n));

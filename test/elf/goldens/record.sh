@@ -14,4 +14,8 @@ for name in exec static-pie interpreted; do
     env -i A=1 LONG=value setarch -R ./$name.elf one 'two words' | node split-dump.cjs
   } >$name.txt
 done
+{
+  echo "# Linux $(uname -r) $(uname -m): setarch -R ./exec.elf, no environment"
+  env -i setarch -R ./exec.elf | node split-dump.cjs
+} >exec-bare.txt
 rm -f $INTERPRETER
