@@ -43,12 +43,12 @@ export class Clock {
     if (ahead > 0n) this.#offsetNs += ahead;
   }
 
-  /** What sleeping skipped; the rest of the state is the engines' instruction count. */
   capture(): bigint {
-    return this.#offsetNs;
+    return this.monotonicNs();
   }
 
-  restore(offsetNs: bigint): void {
-    this.#offsetNs = offsetNs;
+  /** Preconditions: the engines are restored. */
+  restore(timeNs: bigint): void {
+    this.#offsetNs += timeNs - this.monotonicNs();
   }
 }

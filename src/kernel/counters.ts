@@ -1,40 +1,51 @@
 import type { TrapKind } from '../cpu/engine.ts';
 
-/** What `--stats` prints of the kernel; instructions are the engines'. */
-export interface KernelCounters {
-  /** Traps by kind. */
-  readonly traps: Record<TrapKind, number>;
-  /** Calls by number, those without a row included. */
-  readonly syscalls: Map<number, number>;
-  /** Calls that had no row and no claim, by number. */
-  readonly unknownSyscalls: Map<number, number>;
-  /** Signals delivered (handler or default action), by number. */
-  readonly signals: Map<number, number>;
-  contextSwitches: number;
-}
+const NO_TRAPS: Readonly<Record<TrapKind, number>> = {
+  int3: 0,
+  debug: 0,
+  syscall: 0,
+  interrupt: 0,
+  'page-fault': 0,
+  'general-protection': 0,
+  'stack-fault': 0,
+  'invalid-opcode': 0,
+  'divide-error': 0,
+  'fpu-error': 0,
+  'simd-error': 0,
+  unsupported: 0,
+  budget: 0,
+};
 
-/** All zero. */
-export const createCounters = (): KernelCounters => ({
-  traps: {
-    int3: 0,
-    debug: 0,
-    syscall: 0,
-    interrupt: 0,
-    'page-fault': 0,
-    'general-protection': 0,
-    'stack-fault': 0,
-    'invalid-opcode': 0,
-    'divide-error': 0,
-    'fpu-error': 0,
-    'simd-error': 0,
-    unsupported: 0,
-    budget: 0,
-  },
-  syscalls: new Map(),
-  unknownSyscalls: new Map(),
-  signals: new Map(),
-  contextSwitches: 0,
-});
+/** What `--stats` prints of the kernel; instructions are `Kernel.instructions()`. */
+export class KernelCounters {
+  /** Traps by kind. */
+  traps: Record<TrapKind, number> = { ...NO_TRAPS };
+  /** Calls by number, those without a row included. */
+  syscalls: Map<number, number> = new Map();
+  /** Calls that had no row and no claim, by number. */
+  unknownSyscalls: Map<number, number> = new Map();
+  /** Signals that reached a handler or a default action, by number. */
+  signals: Map<number, number> = new Map();
+  contextSwitches = 0;
+
+  capture(): Omit<KernelCounters, 'capture' | 'restore'> {
+    return {
+      traps: { ...this.traps },
+      syscalls: new Map(this.syscalls),
+      unknownSyscalls: new Map(this.unknownSyscalls),
+      signals: new Map(this.signals),
+      contextSwitches: this.contextSwitches,
+    };
+  }
+
+  restore(state: ReturnType<KernelCounters['capture']>): void {
+    this.traps = { ...state.traps };
+    this.syscalls = new Map(state.syscalls);
+    this.unknownSyscalls = new Map(state.unknownSyscalls);
+    this.signals = new Map(state.signals);
+    this.contextSwitches = state.contextSwitches;
+  }
+}
 
 /** One more of `key`. */
 export const count = (counts: Map<number, number>, key: number): void => {

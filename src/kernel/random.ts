@@ -33,12 +33,12 @@ export class Random {
   /** Next 32 bits. */
   next(): number {
     const s = this.#s;
-    const [s0, s1, s2, s3] = s as unknown as [number, number, number, number];
+    const s1 = s[1]!;
     const result = Math.imul(rotl(Math.imul(s1, 5), 7), 9) >>> 0;
-    const mixed2 = s2 ^ s0;
-    const mixed3 = s3 ^ s1;
+    const mixed2 = s[2]! ^ s[0]!;
+    const mixed3 = s[3]! ^ s1;
     s[1] = s1 ^ mixed2;
-    s[0] = s0 ^ mixed3;
+    s[0]! ^= mixed3;
     s[2] = mixed2 ^ (s1 << 9);
     s[3] = rotl(mixed3, 11);
     return result;

@@ -1,9 +1,11 @@
 import type { CpuContext, RegisterFile } from '../cpu/engine.ts';
 import type { FileTable } from './files/file-table.ts';
 import type { Mm } from './mm.ts';
+import { ThreadSettings } from './process-settings.ts';
 import type { SignalActions } from './signals/actions.ts';
-import { AltStack } from './signals/alt-stack.ts';
+import { AltStack, type AltStackState } from './signals/alt-stack.ts';
 import { PendingSignals } from './signals/pending.ts';
+import type { SignalInfo } from './signals/siginfo.ts';
 import type { Interrupted, WaitReason } from './syscalls/table.ts';
 import type { ThreadGroup } from './thread-group.ts';
 
@@ -12,6 +14,8 @@ export interface Sleep {
   readonly syscall: number;
   readonly reason: WaitReason;
   readonly interrupted: Interrupted;
+  /** Signals that make the row run again instead of interrupting it (rt_sigtimedwait). */
+  readonly accepts: bigint;
 }
 
 /**
@@ -40,6 +44,14 @@ export interface TaskParts {
   readonly actions: SignalActions;
 }
 
+/** What {@link Task.capture} returns. */
+export interface TaskSnapshot {
+  /** Own fields; those that are objects with state restore in place. */
+  readonly fields: Readonly<Partial<Task>>;
+  readonly pending: readonly SignalInfo[];
+  readonly altStack: AltStackState;
+}
+
 /** task_struct: one thread. */
 export class Task {
   /** Thread id; equals `tgid` for the first thread. */
@@ -58,6 +70,10 @@ export class Task {
   trapNumber = 0n;
   errorCode = 0n;
   cr2 = 0n;
+  /** EFLAGS.RF as the last trap pushed it: set by faults, shown in signal frames only. */
+  resumeFlag = 0n;
+  /** orig_ax: the system call the task came in with, or -1 when it must not be restarted. */
+  syscall = -1;
   /** Blocked signals. */
   blocked = 0n;
   /** Mask that rt_sigsuspend put aside, to be restored after the handler; null outside of it. */
@@ -65,6 +81,8 @@ export class Task {
   /** Signals for this thread alone. */
   readonly pending = new PendingSignals();
   readonly altStack = new AltStack();
+  /** Addresses the thread has left with the kernel. */
+  readonly settings = new ThreadSettings();
   /** Address set_tid_address(2) left. */
   clearChildTid = 0n;
   /** CPU state while another task runs on the engine; null while it is loaded there. */
@@ -91,5 +109,20 @@ export class Task {
 
   get exited(): boolean {
     return this.state.kind === 'exited';
+  }
+
+  /** What of the object itself changes; files, actions, mm and group capture themselves. */
+  capture(): TaskSnapshot {
+    return {
+      fields: { ...this },
+      pending: this.pending.capture(),
+      altStack: this.altStack.capture(),
+    };
+  }
+
+  restore({ fields, pending, altStack }: TaskSnapshot): void {
+    Object.assign(this, fields);
+    this.pending.restore(pending);
+    this.altStack.restore(altStack);
   }
 }

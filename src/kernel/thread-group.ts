@@ -1,4 +1,7 @@
+import { ProcessSettings } from './process-settings.ts';
 import { PendingSignals } from './signals/pending.ts';
+import type { SignalInfo } from './signals/siginfo.ts';
+import type { Task } from './task.ts';
 
 /** Ids of a process; the first task has tid = pid. */
 export interface ProcessIds {
@@ -16,6 +19,12 @@ export type ExitReason =
   | { readonly kind: 'exit'; readonly status: number }
   | { readonly kind: 'signal'; readonly signal: number; readonly coreDumped: boolean };
 
+/** What {@link ThreadGroup.capture} returns. */
+export interface ThreadGroupState {
+  readonly pending: readonly SignalInfo[];
+  readonly fields: Pick<ThreadGroup, 'threads' | 'exit'>;
+}
+
 /** The thread group (signal_struct): what all threads of a process share besides memory and files. */
 export class ThreadGroup {
   readonly tgid: number;
@@ -25,8 +34,12 @@ export class ThreadGroup {
   readonly sid: number;
   readonly uid: number;
   readonly gid: number;
+  /** Live threads, oldest first. */
+  threads: readonly Task[] = [];
   /** Signals sent to the process, for whichever thread takes them. */
   readonly pending = new PendingSignals();
+  /** Limits and the like, which system calls set and read back. */
+  readonly settings = new ProcessSettings();
   /** Set once, by the first thread that ends the whole group. */
   exit: ExitReason | null = null;
 
@@ -37,5 +50,15 @@ export class ThreadGroup {
     this.sid = this.tgid;
     this.uid = ids.uid ?? 1000;
     this.gid = ids.gid ?? 1000;
+  }
+
+  capture(): ThreadGroupState {
+    const { threads, exit } = this;
+    return { pending: this.pending.capture(), fields: { threads, exit } };
+  }
+
+  restore({ pending, fields }: ThreadGroupState): void {
+    this.pending.restore(pending);
+    Object.assign(this, fields);
   }
 }

@@ -15,9 +15,9 @@ export class PendingSignals {
     this.#queue.push(info);
   }
 
-  /** First queued entry of a signal, without taking it. */
-  peek(signal: number): SignalInfo | undefined {
-    return this.#queue.find((info) => info.signal === signal);
+  /** Oldest entry for which `test` holds, without taking it. */
+  find(test: (info: SignalInfo) => boolean): SignalInfo | undefined {
+    return this.#queue.find(test);
   }
 
   /** Takes the oldest entry of a signal. Preconditions: its bit is set in {@link mask}. */

@@ -18,6 +18,9 @@ import { READ_WRITE_ROWS } from './read-write.ts';
 import { REFUSED_ROWS } from './refused.ts';
 import { SCHEDULING_ROWS } from './scheduling.ts';
 import { SELECT_ROWS } from './select.ts';
+import { SIGNAL_SENDING_ROWS } from './signal-sending.ts';
+import { SIGNAL_WAITING_ROWS } from './signal-waiting.ts';
+import { SIGNAL_ROWS } from './signals.ts';
 import { STAT_ROWS } from './stat.ts';
 import { SYSTEM_ROWS } from './system.ts';
 import type { SyscallRow } from './table.ts';
@@ -46,6 +49,9 @@ export const SYSCALL_ROWS: readonly SyscallRow[] = [
   REFUSED_ROWS,
   SCHEDULING_ROWS,
   SELECT_ROWS,
+  SIGNAL_ROWS,
+  SIGNAL_SENDING_ROWS,
+  SIGNAL_WAITING_ROWS,
   STAT_ROWS,
   SYSTEM_ROWS,
   THREAD_ROWS,

@@ -25,13 +25,16 @@ export type Interrupted = Extract<ErrnoName, 'EINTR' | 'ERESTARTSYS' | 'ERESTART
 export interface Blocked {
   readonly blocked: WaitReason;
   readonly interrupted: Interrupted;
+  /** Signals whose arrival makes the row run again instead of interrupting it. */
+  readonly accepts: bigint;
 }
 
 /** A row's answer to "cannot finish now". `interrupted` defaults to what read(2) does. */
-export const block = (blocked: WaitReason, interrupted: Interrupted = 'ERESTARTSYS'): Blocked => ({
-  blocked,
-  interrupted,
-});
+export const block = (
+  blocked: WaitReason,
+  interrupted: Interrupted = 'ERESTARTSYS',
+  accepts = 0n,
+): Blocked => ({ blocked, interrupted, accepts });
 
 /** Who calls. One object per kernel, overwritten by the next call: do not keep it. */
 export interface SyscallContext {
