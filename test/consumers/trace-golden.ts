@@ -68,7 +68,7 @@ export const recordTrace = (
 
 const bodiesByEvent = (trace: Buffer): ReadonlyMap<string, string[]> => {
   const bodies = new Map<string, string[]>();
-  const entries = trace.toString('latin1').split(/^ +fetch-args-\d+ +\[\d+\] DBZff +\d+\.\d{6}: /m);
+  const entries = trace.toString('latin1').split(/^ +fetch-args-\d+ +\[\d+\] \S{5} +\d+\.\d{6}: /m);
   for (const entry of entries.slice(1)) {
     const body = escapeBody(Buffer.from(entry.replace(/\n$/, ''), 'latin1'));
     const event = body.split(':')[0]!;

@@ -86,7 +86,7 @@ describe('a tracefs probe', () => {
     expect(records).toMatchObject([{ ip: 0x400123n, func: 0x401000n, kind: 'return', regs: null }]);
   });
 
-  // The kernel leaves stale bytes after a failing inner dereference; we promise zeros.
+  // The kernel leaves stale bytes in an integer's place; we promise zeros.
   it('reads zero behind an unreadable pointer', () => {
     const { records, probe } = define(
       'p:e /demo:0x1000 +0(+0(%ax)) +0(+0(%ax)):u8[3] +0(+0(%ax)):string +0(%ax):string[2]',
@@ -99,18 +99,6 @@ describe('a tracefs probe', () => {
       '(fault)',
       '{(fault),(fault)}',
     ]);
-  });
-
-  // A pointer array that runs into unmapped memory: the kernel overwrites the first element.
-  it('marks the first string of a broken pointer array', () => {
-    const { records, probe } = define(`p:e /demo:0x1000 @${PAGE + 4096n - 16n}:string[3]`, false);
-    const hit = makeHit();
-    const { space } = hit.task.mm;
-    space.write(PAGE, new TextEncoder().encode('ok\0'));
-    space.writeU64(PAGE + 4096n - 16n, PAGE);
-    space.writeU64(PAGE + 4096n - 8n, PAGE);
-    probe.consumer.entry?.(hit);
-    expect(records[0]?.args[0]?.text).toBe('{(fault),"ok",(fault)}');
   });
 });
 

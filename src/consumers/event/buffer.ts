@@ -4,13 +4,14 @@
  * location word (length with NUL << 16 | offset from the record's start; length 0 = fault).
  *
  * One difference from the kernel on purpose: where an inner dereference fails the kernel leaves
- * whatever the page held before; here it reads as zero (`(fault)` for strings).
+ * whatever the page held before in an integer's place; here it reads as zero. So do the elements
+ * of an array of strings after an unreadable pointer.
  */
 import type { AddressSpace } from '../../memory/address-space.ts';
 import type { Hit } from '../../uprobes/index.ts';
 import { textBytes } from './byte-text.ts';
 import { putUnsigned } from './ints.ts';
-import type { ArgLayout, Slot, Store } from './layout.ts';
+import type { ArgLayout, Slot } from './layout.ts';
 
 /** MAX_UCB_BUFFER_SIZE. */
 const BUFFER_SIZE = 4096;
@@ -22,14 +23,51 @@ const MAX_RECORD = 4072;
 const wrap = (address: bigint): bigint => BigInt.asUintN(64, address);
 
 /** Follows the inner dereferences; undefined when one cannot be read. */
-const follow = (slot: Slot, hit: Hit, space: AddressSpace): bigint | undefined => {
-  let value = slot.source(hit);
-  for (const offset of slot.inner) {
+const follow = (
+  start: bigint,
+  inner: readonly bigint[],
+  space: AddressSpace,
+): bigint | undefined => {
+  let value = start;
+  for (const offset of inner) {
     const next = space.readU64(wrap(value + offset));
     if (next === undefined) return undefined;
     value = next;
   }
   return value;
+};
+
+/** What a string argument found. */
+interface Strings {
+  /** Null = not readable. */
+  readonly texts: readonly (Uint8Array | null)[];
+  /** Evaluation stopped after `texts`, at a pointer that could not be read. */
+  readonly broken: boolean;
+}
+
+/** Bytes with NULs; the kernel counts nothing for an argument that breaks off. */
+const sizeOf = ({ texts, broken }: Strings): number =>
+  broken ? 0 : texts.reduce((sum, text) => sum + (text === null ? 0 : text.length + 1), 0);
+
+const stringsOf = ({ arg, source, inner, last }: Slot, hit: Hit): Strings => {
+  const { mm, comm } = hit.task;
+  if (arg.base.kind === 'comm') return { texts: [textBytes(comm)], broken: false };
+  // The kernel looks for its own copy of a literal in user memory.
+  if (arg.base.kind === 'text') return { texts: [null], broken: false };
+  const read = (address: bigint): Uint8Array | null =>
+    mm.space.readString(wrap(address), MAX_STRING) ?? null;
+  const value = follow(source(hit), inner, mm.space);
+  if (value === undefined) return { texts: [], broken: true };
+  if (arg.count === 0) return { texts: [read(value + (last ?? 0n))], broken: false };
+  // An array on an immediate: the kernel cannot go on to a second element.
+  if (last === null) return { texts: [read(value)], broken: arg.count > 1 };
+  const texts: (Uint8Array | null)[] = [];
+  while (texts.length < arg.count) {
+    const pointer = mm.space.readU64(wrap(value + last + BigInt(8 * texts.length)));
+    if (pointer === undefined) return { texts, broken: true };
+    texts.push(read(pointer));
+  }
+  return { texts, broken: false };
 };
 
 export class ArgBuffer {
@@ -47,72 +85,67 @@ export class ArgBuffer {
     this.#head = layout.head;
     this.size = layout.fixedSize;
     this.bytes.fill(0, 0, layout.fixedSize);
-    for (const slot of layout.slots) {
-      const value = follow(slot, hit, hit.task.mm.space);
-      if (value !== undefined) STORES[slot.store](this, slot, value, hit);
-    }
+    for (const slot of layout.plain) this.#putPlain(slot, hit);
+    if (layout.dynamic.length > 0) this.#putStrings(layout.dynamic, hit);
     return this.#head + this.size <= MAX_RECORD;
   }
 
-  /** Bytes of the string whose location word is at `at`; null = fault. */
+  /** Bytes of the string whose location word is at `at`, up to its NUL; null = fault. */
   stringAt(at: number): Uint8Array | null {
     const word = this.view.getUint32(at, true);
-    const length = word >>> 16;
-    if (length === 0) return null;
+    if (word >>> 16 === 0) return null;
     const start = (word & 0xffff) - this.#head;
-    return this.bytes.subarray(start, start + length - 1);
+    return this.bytes.subarray(start, this.bytes.indexOf(0, start));
   }
 
-  /** Appends a string and writes its location word at `at`. */
-  putString(at: number, text: Uint8Array): void {
-    const length = Math.min(text.length + 1, BUFFER_SIZE - this.size);
-    if (length === 0) return;
-    this.bytes.set(text.subarray(0, length - 1), this.size);
-    this.bytes[this.size + length - 1] = 0;
-    this.view.setUint32(at, (length << 16) | (this.#head + this.size), true);
-    this.size += length;
-  }
-}
-
-/** How a value or address gets into the buffer. */
-type Putter = (buffer: ArgBuffer, slot: Slot, value: bigint, hit: Hit) => void;
-
-const putValue: Putter = (buffer, { arg, at }, value) =>
-  putUnsigned(buffer.view, at, arg.type.size, value);
-
-/** What cannot be read stays zero, byte by byte, as copy_from_user leaves it. */
-const putMemory: Putter = (buffer, { arg, at, last }, value, hit) => {
-  const { size } = arg.type;
-  const end = at + size * Math.max(arg.count, 1);
-  for (let to = at; to < end; to += size)
-    hit.task.mm.space.read(
-      wrap(value + last + BigInt(to - at)),
-      buffer.bytes.subarray(to, to + size),
-    );
-};
-
-const putStringFrom = (buffer: ArgBuffer, at: number, address: bigint, hit: Hit): void => {
-  const text = hit.task.mm.space.readString(wrap(address), MAX_STRING);
-  if (text !== undefined) buffer.putString(at, text);
-};
-
-/** An unreadable pointer ends the array, and the kernel marks the first element as the fault. */
-const putStrings: Putter = (buffer, { arg, at, last }, value, hit) => {
-  for (let i = 0; i < arg.count; i++) {
-    const pointer = hit.task.mm.space.readU64(wrap(value + last + BigInt(8 * i)));
-    if (pointer === undefined) {
-      buffer.view.setUint32(at, 0, true);
+  #putPlain({ arg, at, source, inner, last }: Slot, hit: Hit): void {
+    const value = follow(source(hit), inner, hit.task.mm.space);
+    if (value === undefined) return;
+    const { size } = arg.type;
+    if (last === null) {
+      putUnsigned(this.view, at, size, value);
       return;
     }
-    putStringFrom(buffer, at + 4 * i, pointer, hit);
+    // What cannot be read stays zero, byte by byte, as copy_from_user leaves it.
+    const end = at + size * Math.max(arg.count, 1);
+    for (let to = at; to < end; to += size)
+      hit.task.mm.space.read(
+        wrap(value + last + BigInt(to - at)),
+        this.bytes.subarray(to, to + size),
+      );
   }
-};
 
-const STORES: Readonly<Record<Store, Putter>> = {
-  value: putValue,
-  memory: putMemory,
-  string: (buffer, { at, last }, value, hit) => putStringFrom(buffer, at, value + last, hit),
-  strings: putStrings,
-  comm: (buffer, { at }, _value, hit) => buffer.putString(at, textBytes(hit.task.comm)),
-  fault: () => {},
-};
+  /** Two passes as in the kernel: what all strings need, then where each goes. */
+  #putStrings(slots: readonly Slot[], hit: Hit): void {
+    const found = slots.map((slot) => stringsOf(slot, hit));
+    const needed = found.reduce((sum, strings) => sum + sizeOf(strings), 0);
+    const end = Math.min(this.size + needed, BUFFER_SIZE);
+    for (const [index, { at }] of slots.entries()) {
+      const strings = found[index]!;
+      const next = this.#placeStrings(strings, at, end);
+      // Later strings overwrite those of an argument that broke off.
+      if (!strings.broken) this.size = next;
+    }
+    this.size = end;
+  }
+
+  /** Returns where the next argument's strings go. */
+  #placeStrings({ texts, broken }: Strings, at: number, end: number): number {
+    let start = this.size;
+    for (const [index, text] of texts.entries()) {
+      const length = text === null ? 0 : Math.min(text.length + 1, end - start);
+      this.#locate(at + 4 * index, start, length);
+      if (text === null || length === 0) continue;
+      this.bytes.set(text.subarray(0, length - 1), start);
+      this.bytes[start + length - 1] = 0;
+      start += length;
+    }
+    // Where it broke off the word still says how much room there was: it prints what comes next.
+    if (broken) this.#locate(at + 4 * texts.length, start, end - start);
+    return start;
+  }
+
+  #locate(at: number, start: number, length: number): void {
+    this.view.setUint32(at, (length << 16) | (this.#head + start), true);
+  }
+}

@@ -1,16 +1,10 @@
-/** The arguments of one probe, compiled for evaluation: where each starts and how it is stored. */
+/** The arguments of one probe, compiled for evaluation: where each starts and where it is stored. */
 import { Reg } from '../../cpu/engine.ts';
 import type { Hit } from '../../uprobes/index.ts';
 import { argSize, type FetchArg } from './argument.ts';
 import type { Base } from './operand.ts';
 
 export type Source = (hit: Hit) => bigint;
-
-/**
- * What is done with the address or value that the inner dereferences lead to. `strings` is an array
- * of pointers to strings; `fault` reads nothing and prints as a fault.
- */
-export type Store = 'value' | 'memory' | 'string' | 'strings' | 'comm' | 'fault';
 
 export interface Slot {
   readonly arg: FetchArg;
@@ -19,9 +13,8 @@ export interface Slot {
   readonly source: Source;
   /** Offsets of the 8-byte reads before the typed one. */
   readonly inner: readonly bigint[];
-  /** Offset of the typed read. */
-  readonly last: bigint;
-  readonly store: Store;
+  /** Offset of the typed read; null = the value itself is stored. */
+  readonly last: bigint | null;
 }
 
 const fromRegister =
@@ -83,17 +76,11 @@ const sourceOf = (base: Base, offset: bigint): Source => {
   }
 };
 
-const storeOf = ({ base, derefs, type, count }: FetchArg): Store => {
-  if (base.kind === 'comm') return 'comm';
-  // The kernel looks for its own copy of the literal in user memory.
-  if (base.kind === 'text') return 'fault';
-  if (type.style !== 'string') return derefs.length === 0 ? 'value' : 'memory';
-  if (count === 0) return 'string';
-  return derefs.length === 0 ? 'fault' : 'strings';
-};
-
 export class ArgLayout {
   readonly slots: readonly Slot[];
+  /** Those whose value is in the fixed part, and those with strings behind it. */
+  readonly plain: readonly Slot[];
+  readonly dynamic: readonly Slot[];
   readonly fixedSize: number;
   /** Bytes of a record before its arguments: common fields and one address, two for returns. */
   readonly head: number;
@@ -107,12 +94,13 @@ export class ArgLayout {
         at,
         source: sourceOf(arg.base, offset),
         inner: arg.derefs.slice(0, -1),
-        last: arg.derefs.at(-1) ?? 0n,
-        store: storeOf(arg),
+        last: arg.derefs.at(-1) ?? null,
       };
       at += argSize(arg);
       return slot;
     });
+    this.plain = this.slots.filter(({ arg }) => arg.type.style !== 'string');
+    this.dynamic = this.slots.filter(({ arg }) => arg.type.style === 'string');
     this.fixedSize = at;
     this.head = kind === 'entry' ? 16 : 24;
   }
