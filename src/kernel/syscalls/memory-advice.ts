@@ -10,15 +10,11 @@ import { accessOk, put } from './user.ts';
 /** What an advice does to the part of a vma inside [start, end). */
 type Advice = (space: AddressSpace, vma: Vma, start: bigint, end: bigint) => 'EINVAL' | null;
 
-/** MADV_DONTNEED: private pages read as new again: zeroes, or the file's bytes. */
+/** MADV_DONTNEED. Shared pages keep what they hold: it belongs to all who map it. */
 const discard: Advice = (space, vma, start, end) => {
-  if (vma.shared || vma.special !== null) return null;
-  const address = greatest(start, vma.start);
-  const size = least(end, vma.end) - address;
-  const { prot, growsDown, mayExec, label, file } = vma;
-  const backing = file === null ? {} : { file, offset: vma.offset + (address - vma.start) };
-  const common = { address, size, prot, growsDown, mayExec, placement: 'replace' as const };
-  space.map({ ...common, ...backing, ...(label !== null && { label }) });
+  if (vma.shared) return null;
+  const from = greatest(start, vma.start);
+  space.discard(from, least(end, vma.end) - from);
   return null;
 };
 

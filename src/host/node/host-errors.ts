@@ -1,0 +1,45 @@
+import type { ErrnoName } from '../../index.ts';
+
+/** What the host's file system may say that the guest may hear. */
+const TOLD: ReadonlySet<string> = new Set<ErrnoName>([
+  'EACCES',
+  'EBUSY',
+  'EDQUOT',
+  'EEXIST',
+  'EFBIG',
+  'EINVAL',
+  'EISDIR',
+  'ELOOP',
+  'EMLINK',
+  'ENAMETOOLONG',
+  'ENODEV',
+  'ENOENT',
+  'ENOSPC',
+  'ENOTDIR',
+  'ENOTEMPTY',
+  'ENXIO',
+  'EPERM',
+  'EPIPE',
+  'EROFS',
+  'ETXTBSY',
+  'EXDEV',
+]);
+
+const isTold = (code: unknown): code is ErrnoName => typeof code === 'string' && TOLD.has(code);
+
+/** The errno of a failed host call. */
+export const errnoOf = (error: unknown): ErrnoName => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (isTold(code)) return code;
+  // The host process ran out of descriptors, not the guest.
+  return code === 'EMFILE' || code === 'ENFILE' ? 'ENFILE' : 'EIO';
+};
+
+/** Runs a host call; its errno if it throws. */
+export const attempt = <T>(call: () => T): T | ErrnoName => {
+  try {
+    return call();
+  } catch (error) {
+    return errnoOf(error);
+  }
+};

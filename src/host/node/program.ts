@@ -1,0 +1,46 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { type MountOptions, type ProgramFile, TraplineError } from '../../index.ts';
+import { errnoOf } from './host-errors.ts';
+import { HostTree } from './tree.ts';
+
+/** A file or directory the host's user has named: links in that path are the user's own. */
+const locate = (path: string): { readonly real: string; readonly kind: 'file' | 'directory' } => {
+  try {
+    const real = realpathSync(path);
+    const stats = lstatSync(real);
+    if (stats.isFile()) return { real, kind: 'file' };
+    if (stats.isDirectory()) return { real, kind: 'directory' };
+  } catch (cause) {
+    const errno = errnoOf(cause);
+    throw new TraplineError('file-missing', `cannot read ${path}: ${errno}`, { errno, cause });
+  }
+  throw new TraplineError('file-missing', `cannot read ${path}: neither a file nor a directory`, {
+    errno: 'EACCES',
+  });
+};
+
+/** The program to run, for `MachineOptions.program`: visible to the guest at its absolute path. */
+export const hostProgram = (path: string): ProgramFile => {
+  const { real, kind } = locate(path);
+  if (kind === 'directory')
+    throw new TraplineError('file-missing', `cannot run ${path}: it is a directory`, {
+      errno: 'EACCES',
+    });
+  return { path: resolve(path), tree: new HostTree(dirname(real)), file: basename(real) };
+};
+
+/** A file or directory of the host at a place of the guest's, for `MachineOptions.mounts`. */
+export const hostMount = (host: string, at: string, writable = false): MountOptions => {
+  const { real, kind } = locate(host);
+  if (kind === 'directory') return { at, tree: new HostTree(real, { writable }), writable };
+  return { at, tree: new HostTree(dirname(real), { writable }), root: basename(real), writable };
+};
+
+/** A directory of the host as the guest's `/`, for `MachineOptions.root`. */
+export const hostRoot = (directory: string): HostTree => {
+  const { real, kind } = locate(directory);
+  if (kind === 'file')
+    throw new TraplineError('bad-option', `${directory} is no directory`, { errno: 'ENOTDIR' });
+  return new HostTree(real);
+};
