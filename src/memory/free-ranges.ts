@@ -1,3 +1,4 @@
+import { greatest, least } from '../base/bytes.ts';
 import type { Area } from './area.ts';
 import { STACK_GUARD_GAP } from './limits.ts';
 import type { VmaList } from './vma-list.ts';
@@ -25,20 +26,26 @@ export const lowestFree = (
   }
 };
 
-/** Highest free run of `size` bytes inside [low, high). */
+/**
+ * Highest free run of `size` bytes inside [low, high). As unmapped_area_topdown has it, a gap that
+ * is long enough but reaches into a stack's guard lowers the limit for everything below as well.
+ */
 export const highestFree = (
   list: VmaList,
   size: bigint,
   low: bigint,
   high: bigint,
 ): bigint | undefined => {
-  const above = list.findOrNext(high - 1n);
-  let end = above !== undefined && startWithGap(above) < high ? startWithGap(above) : high;
-  for (let area = list.before(above?.start ?? high); ; area = list.before(area.start)) {
-    const start = area !== undefined && area.end > low ? area.end : low;
+  let limit = high;
+  for (let above = list.findOrNext(high - 1n); ; ) {
+    const top = above === undefined ? high : least(above.start, high);
+    const below = list.before(top);
+    const start = below === undefined ? low : greatest(below.end, low);
+    if (above !== undefined && least(top, limit) - start >= size)
+      limit = least(limit, startWithGap(above));
+    const end = least(top, limit);
     if (end - start >= size) return end - size;
-    if (area === undefined || area.start <= low) return undefined;
-    const taken = startWithGap(area);
-    if (taken < end) end = taken;
+    if (below === undefined || below.start <= low) return undefined;
+    above = below;
   }
 };
