@@ -50,6 +50,7 @@ export interface TaskSnapshot {
   readonly fields: Readonly<Partial<Task>>;
   readonly pending: readonly SignalInfo[];
   readonly altStack: AltStackState;
+  readonly settings: unknown;
 }
 
 /** task_struct: one thread. */
@@ -117,12 +118,14 @@ export class Task {
       fields: { ...this },
       pending: this.pending.capture(),
       altStack: this.altStack.capture(),
+      settings: this.settings.capture(),
     };
   }
 
-  restore({ fields, pending, altStack }: TaskSnapshot): void {
+  restore({ fields, pending, altStack, settings }: TaskSnapshot): void {
     Object.assign(this, fields);
     this.pending.restore(pending);
     this.altStack.restore(altStack);
+    this.settings.restore(settings);
   }
 }

@@ -23,6 +23,7 @@ export type ExitReason =
 export interface ThreadGroupState {
   readonly pending: readonly SignalInfo[];
   readonly fields: Pick<ThreadGroup, 'threads' | 'exit'>;
+  readonly settings: unknown;
 }
 
 /** The thread group (signal_struct): what all threads of a process share besides memory and files. */
@@ -54,11 +55,13 @@ export class ThreadGroup {
 
   capture(): ThreadGroupState {
     const { threads, exit } = this;
-    return { pending: this.pending.capture(), fields: { threads, exit } };
+    const settings = this.settings.capture();
+    return { pending: this.pending.capture(), fields: { threads, exit }, settings };
   }
 
-  restore({ pending, fields }: ThreadGroupState): void {
+  restore({ pending, fields, settings }: ThreadGroupState): void {
     this.pending.restore(pending);
     Object.assign(this, fields);
+    this.settings.restore(settings);
   }
 }
