@@ -60,8 +60,10 @@ export class InputStream implements OpenFile {
   }
 
   readiness(): Readiness {
-    const readable = this.#queue.length > 0 || this.#ended;
-    return { readable, writable: false, hangup: this.#ended && this.terminal === undefined };
+    const isTerminal = this.terminal !== undefined;
+    // End of file makes a terminal readable; of a pipe it is told as POLLHUP.
+    const readable = this.#queue.length > 0 || (this.#ended && isTerminal);
+    return { readable, writable: isTerminal, hangup: this.#ended && !isTerminal };
   }
 
   size(): bigint {

@@ -90,6 +90,9 @@ export const PRCTL_ROWS: readonly SyscallRow[] = [
   partial(
     'prctl',
     'name, death signal, dumpable, no_new_privs and a few questions; the rest answers EINVAL',
-    answering((ctx, args) => OPTIONS.get(asUint(args[0]))?.(ctx, args) ?? 'EINVAL'),
+    answering((ctx, args) => {
+      const option = OPTIONS.get(asUint(args[0]));
+      return option === undefined ? 'EINVAL' : option(ctx, args);
+    }),
   ),
 ];

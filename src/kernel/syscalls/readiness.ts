@@ -16,12 +16,12 @@ export const Poll = {
 const READABLE = Poll.IN | Poll.RDNORM;
 const WRITABLE = Poll.OUT | Poll.WRNORM;
 
-/** What poll says of a description now, whatever was asked for. */
-export const eventsOf = ({ file, readable, writable }: FileDescription): number => {
+/** What poll says of a description now, whatever was asked for and however it was opened. */
+export const eventsOf = ({ file }: FileDescription): number => {
   const now = file.readiness();
   return (
-    (now.readable && readable ? READABLE : 0) |
-    (now.writable && writable ? WRITABLE : 0) |
+    (now.readable ? READABLE : 0) |
+    (now.writable ? WRITABLE : 0) |
     (now.error === true ? Poll.ERR : 0) |
     (now.hangup === true ? Poll.HUP : 0)
   );

@@ -50,7 +50,7 @@ const fill = (file: OpenFile, start: bigint, buffer: UserBuffer): Moved => {
   let done = 0;
   do {
     const wanted = Math.min(bytes.length, buffer.length - done);
-    const room = buffer.writable(done, wanted);
+    const room = wholePages(file, buffer.writable(done, wanted), deliverable(file, wanted));
     if (room === 0 && wanted > 0) return done > 0 ? done : readNowhere(file, start);
     const got = file.read(start + BigInt(done), bytes.subarray(0, room));
     if (typeof got !== 'number') return done > 0 ? done : got;
@@ -60,6 +60,10 @@ const fill = (file: OpenFile, start: bigint, buffer: UserBuffer): Moved => {
   } while (done < buffer.length);
   return done;
 };
+
+/** How many bytes the file has to give now. */
+const deliverable = (file: OpenFile, wanted: number): number =>
+  Math.min(wanted, file.available?.() ?? wanted);
 
 /** A read into memory that cannot be written: end of file, errors and waits come before EFAULT. */
 const readNowhere = (file: OpenFile, position: bigint): Transfer => {
@@ -102,6 +106,8 @@ const drain = (file: OpenFile, start: bigint, buffer: UserBuffer): Moved => {
   return done;
 };
 
-/** How much of a partly readable chunk is written: a pipe leaves out a page it cannot fill. */
-const wholePages = (file: OpenFile, readable: number, wanted: number): number =>
-  readable < wanted && !file.seekable ? readable - (readable % PIPE_PAGE) : readable;
+/** How much of a partly accessible chunk is moved: a pipe moves whole pages or none of them. */
+const wholePages = (file: OpenFile, accessible: number, wanted: number): number =>
+  accessible < wanted && !file.seekable && file.terminal === undefined
+    ? accessible - (accessible % PIPE_PAGE)
+    : accessible;
