@@ -32,7 +32,7 @@ export const mapImage = (
   const first = loads[0] as Segment;
   const last = loads.at(-1) as Segment;
   const low = pageDown(first.address);
-  const bias = image.fixedAddress ? 0n : choosePlace(space, image, loads, at) - low;
+  const bias = image.fixedAddress ? 0n : choosePlace(space, image, file, loads, at) - low;
   loads.forEach((load, i) => {
     mapSegment(space, image, file, load, bias, i === 0);
   });
@@ -43,6 +43,7 @@ export const mapImage = (
 const choosePlace = (
   space: AddressSpace,
   image: ElfImage,
+  file: Inode,
   loads: readonly Segment[],
   at: bigint | undefined,
 ): bigint => {
@@ -51,9 +52,9 @@ const choosePlace = (
   const first = loads[0] as Segment;
   const last = loads.at(-1) as Segment;
   const size = pageUp(last.address + last.memorySize) - pageDown(first.address);
-  const place = space.map({ size, prot: Prot.None });
-  if (typeof place === 'string') throw badElf(image.path, 'too large for the address space');
-  space.unmap(place, size);
+  const offset = first.offset - (first.address & PAGE_MASK);
+  const place = space.findPlace({ size, file, offset });
+  if (place === undefined) throw badElf(image.path, 'too large for the address space');
   return place & ~(align - 1n);
 };
 

@@ -1,9 +1,11 @@
+import { pageUp } from '../base/bytes.ts';
 import { IntervalSet } from '../base/interval-set.ts';
 import type { Access, Engine } from '../cpu/engine.ts';
 import type { Area } from './area.ts';
 import { resolveFault } from './fault.ts';
 import { highestFree, lowestFree } from './free-ranges.ts';
 import { mapArea } from './map.ts';
+import { type PlaceRequest, unmappedArea } from './placement.ts';
 import { protectRange } from './protect.ts';
 import { remapArea } from './remap.ts';
 import { MemoryState } from './state.ts';
@@ -80,6 +82,11 @@ export class AddressSpace {
   /** mmap without the syscall's argument checks. Returns the address or an errno name. */
   map(request: MapRequest): bigint | MemoryErrno {
     return mapArea(this.#state, request);
+  }
+
+  /** Where `map` would put this, given no address or a hint. */
+  findPlace(request: PlaceRequest): bigint | undefined {
+    return unmappedArea(this.#state, { ...request, size: pageUp(request.size) });
   }
 
   unmap(start: bigint, size: bigint): MemoryErrno | null {

@@ -1,14 +1,11 @@
-import { greatest, least, PAGE_MASK, pageDown, pageUp } from '../base/bytes.ts';
+import { greatest, least, pageUp } from '../base/bytes.ts';
 import { Prot } from '../cpu/engine.ts';
 import { type Area, isAccounted } from './area.ts';
-import { highestFree, lowestFree, startWithGap } from './free-ranges.ts';
-import { MAX_MAP_COUNT, MMAP_MIN_ADDRESS, TASK_SIZE } from './limits.ts';
+import { MAX_MAP_COUNT, TASK_SIZE } from './limits.ts';
+import { placeFor } from './placement.ts';
 import type { MemoryState } from './state.ts';
 import type { MapRequest, MemoryErrno } from './types.ts';
 import { unmapRange } from './unmap.ts';
-
-/** TASK_UNMAPPED_BASE: where the bottom-up search starts when the top-down one found nothing. */
-const BOTTOM_UP_BASE = pageUp(TASK_SIZE / 3n);
 
 /** mmap(2) behind the argument checks. */
 export const mapArea = (state: MemoryState, request: MapRequest): bigint | MemoryErrno => {
@@ -23,7 +20,7 @@ export const mapArea = (state: MemoryState, request: MapRequest): bigint | Memor
   const freed = replaced.reduce((sum, area) => sum + overlap(area, start, start + size), 0n);
   if (state.size() - freed + size > state.options.sizeLimit) return 'ENOMEM';
   if (replaced.length > 0) unmapRange(state, start, size);
-  addArea(state, areaOf(request, start, size));
+  addArea(state, areaOf(state, request, start, size));
   return start;
 };
 
@@ -36,7 +33,7 @@ export const addArea = (state: MemoryState, area: Area): void => {
   state.listener?.mapped(whole);
 };
 
-const areaOf = (request: MapRequest, start: bigint, size: bigint): Area => {
+const areaOf = (state: MemoryState, request: MapRequest, start: bigint, size: bigint): Area => {
   const shared = request.shared ?? false;
   return {
     start,
@@ -51,7 +48,8 @@ const areaOf = (request: MapRequest, start: bigint, size: bigint): Area => {
     label: request.label ?? request.special?.name ?? null,
     accounted: isAccounted(shared, request.prot),
     mayProt: mayProtOf(request),
-    anonVma: 0,
+    // Each shared anonymous mapping is a file of its own, so that two of them never merge.
+    anonVma: shared && request.file === undefined ? state.nextAnonVma++ : 0,
     pageOffset: request.file === undefined ? start : (request.offset ?? 0n),
   };
 };
@@ -62,36 +60,3 @@ const mayProtOf = ({ special, prot, mayExec = true }: MapRequest): number =>
 
 const overlap = (area: Area, start: bigint, end: bigint): bigint =>
   least(area.end, end) - greatest(area.start, start);
-
-const placeFor = (
-  state: MemoryState,
-  { address, placement = 'hint' }: MapRequest,
-  size: bigint,
-): bigint | MemoryErrno => {
-  if (placement === 'hint') return hintedPlace(state, address, size) ?? 'ENOMEM';
-  if (address === undefined || (address & PAGE_MASK) !== 0n) return 'EINVAL';
-  if (address < 0n || address > TASK_SIZE - size) return 'ENOMEM';
-  if (address < MMAP_MIN_ADDRESS) return 'EPERM';
-  const taken = state.list.overlapping(address, address + size).length > 0;
-  return taken && placement === 'only' ? 'EEXIST' : address;
-};
-
-/** arch_get_unmapped_area_topdown: the hint if it is free. */
-const hintedPlace = (
-  state: MemoryState,
-  hint: bigint | undefined,
-  size: bigint,
-): bigint | undefined => {
-  if (hint !== undefined && pageDown(hint) !== 0n) {
-    const start = greatest(pageDown(hint), MMAP_MIN_ADDRESS);
-    const next = state.list.findOrNext(start);
-    if (start <= TASK_SIZE - size && (next === undefined || start + size <= startWithGap(next)))
-      return start;
-  }
-  return freePlace(state, size);
-};
-
-/** Top-down below the mmap base, else bottom-up. */
-export const freePlace = ({ list, options }: MemoryState, size: bigint): bigint | undefined =>
-  highestFree(list, size, MMAP_MIN_ADDRESS, options.mmapBase) ??
-  lowestFree(list, size, BOTTOM_UP_BASE, TASK_SIZE);

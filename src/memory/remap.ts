@@ -1,7 +1,7 @@
 import { least, PAGE_MASK, pageUp } from '../base/bytes.ts';
 import { type Area, clip } from './area.ts';
 import { TASK_SIZE } from './limits.ts';
-import { freePlace } from './map.ts';
+import { unmappedArea } from './placement.ts';
 import type { MemoryState } from './state.ts';
 import type { MemoryErrno, RemapFlags } from './types.ts';
 import { unmapRange } from './unmap.ts';
@@ -28,7 +28,14 @@ export const remapArea = (
   if (state.size() + newSize - oldSize > state.options.sizeLimit) return 'ENOMEM';
   if (grow(state, area, start, oldSize, newSize)) return start;
   if (!flags.mayMove) return 'ENOMEM';
-  const place = freePlace(state, newSize);
+  const place = unmappedArea(state, {
+    size: newSize,
+    shared: area.shared,
+    ...(area.file !== null && {
+      file: area.file,
+      offset: area.offset + (start - area.start),
+    }),
+  });
   return place === undefined ? 'ENOMEM' : move(state, start, oldSize, newSize, place);
 };
 

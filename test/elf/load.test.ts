@@ -91,6 +91,7 @@ describe.each([
   ['exec', 'exec', {}],
   ['exec', 'exec-bare', NOTHING],
   ['static-pie', 'static-pie', {}],
+  ['huge', 'huge', {}],
   ['interpreted', 'interpreted', {}],
 ])('%s as %s.txt tells of Linux 6.18', (name, goldenName, changes) => {
   const golden = readGolden(`${goldenName}.txt`);

@@ -1,4 +1,4 @@
-# Writes the stack from rsp up to its top to stdout, then brk(0) as 8 bytes, then /proc/self/maps.
+/* Writes the stack from rsp up to its top to stdout, then brk(0) as 8 bytes, then /proc/self/maps. */
         .globl  _start
         .text
 _start:
@@ -44,5 +44,8 @@ path:   .asciz  "/proc/self/maps"
         .bss
         .balign 16
 buffer: .skip   4096
+#ifdef HUGE                             /* more than a huge page in all */
+        .skip   0x300000
+#endif
 tail:   .skip   0x5000
         .section .note.GNU-stack,"",@progbits

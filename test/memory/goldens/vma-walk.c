@@ -45,12 +45,15 @@ static void result(long value)
 static void do_map(const char *how, int flags)
 {
 	unsigned long at = strcmp(how, "any") ? place() : 0, size = length();
+	/* Multiples of huge pages are placed otherwise. */
+	if (!at && below(4) == 0) size = (1 + below(5)) << 20;
 	static const char *const names[] = { "file", "grow" };
 	static const int extra[] = { 0, MAP_ANONYMOUS | MAP_GROWSDOWN };
 	int prot = rights(), kind = below(10);
 	const char *name;
 	long offset;
 	if (kind > 7) kind = 0;
+	if (!at && kind == 1) kind = 2;
 	name = kind < 2 ? names[kind] : "anon";
 	offset = kind == 0 ? (long)(below(8) * PAGE) : 0;
 	printf("map %s 0x%lx 0x%lx %d %s 0x%lx", how, at, size, prot, name, offset);
@@ -77,6 +80,7 @@ static void step(void)
 		result(mprotect((void *)at, size, prot));
 		break;
 	case 8:
+		if (prot == 3) grown = 2UL << 20;
 		printf("remap 0x%lx 0x%lx 0x%lx %s", at, size, grown, prot & 1 ? "move" : "stay");
 		result((long)mremap((void *)at, size, grown, prot & 1 ? MREMAP_MAYMOVE : 0));
 		break;
