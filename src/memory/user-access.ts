@@ -63,9 +63,12 @@ export class UserAccess {
       const at = address + BigInt(done);
       if (!this.#open(window, at, access)) return done;
       const room = window.end - at;
-      const rest = bytes.length - done;
+      // The usual case, one page and all of it, makes no new view.
+      const fits = room >= BigInt(bytes.length - done);
       const piece =
-        room < BigInt(rest) ? bytes.subarray(done, done + Number(room)) : bytes.subarray(done);
+        fits && done === 0
+          ? bytes
+          : bytes.subarray(done, fits ? bytes.length : done + Number(room));
       if (access === 'read') engine.peek(at, piece);
       else engine.poke(at, piece);
       done += piece.length;

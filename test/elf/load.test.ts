@@ -131,6 +131,19 @@ describe.each([
   });
 });
 
+describe('arguments', () => {
+  it('may be 128 KiB each, NUL included, and 2 MiB in all: execve answers E2BIG beyond', () => {
+    const golden = readGolden('exec.txt');
+    const word = new Uint8Array((128 << 10) - 1).fill(0x61);
+    const run = (count: number) => () => load('exec', golden, { argv: Array(count).fill(word) });
+    expect(run(15)).not.toThrow();
+    const tooLong = expect.objectContaining({ code: 'bad-option', errno: 'E2BIG' });
+    expect(run(16)).toThrow(tooLong);
+    const longest = new Uint8Array(128 << 10);
+    expect(() => load('exec', golden, { argv: [longest] })).toThrow(tooLong);
+  });
+});
+
 describe('an interpreter', () => {
   it('runs first', () => {
     const { program } = load('interpreted', readGolden('interpreted.txt'));
