@@ -1,0 +1,148 @@
+import {
+  BytesExplainer,
+  type BytesExplanation,
+  errnoNumber,
+  fromHex,
+  type InspectedSite,
+  PROFILES,
+  ProgramInspector,
+  requireProfile,
+  type SiteExplanation,
+} from '../../index.ts';
+import { Status, UsageError } from '../errors.ts';
+import { readRegularFile, readText } from '../files.ts';
+import { type Colors, colorsFor, print, printJson } from '../output.ts';
+import { paintInstruction, paintVerdict } from '../paint.ts';
+import type { CommonOptions } from '../program.ts';
+
+export interface ExplainOptions extends CommonOptions {
+  readonly bytes?: readonly string[];
+  readonly bytesFile?: string;
+}
+
+const bytesOf = (hex: string, where: string): Uint8Array => {
+  const bytes = fromHex(hex);
+  if (bytes === undefined || bytes.length === 0)
+    throw new UsageError(`${where}: "${hex}" is no instruction in hex, for instance 0f1f440000`);
+  return bytes;
+};
+
+const fileBytes = (path: string): Uint8Array[] =>
+  readText(path)
+    .split('\n')
+    .flatMap((line, index) =>
+      line.trim() === '' ? [] : [bytesOf(line.trim(), `${path}, line ${index + 1}`)],
+    );
+
+type Verdict = Pick<
+  BytesExplanation,
+  'verdict' | 'errno' | 'reason' | 'advice' | 'optimisable' | 'xol' | 'scratch'
+>;
+
+/** What follows the verdict's word. */
+const because = ({ errno, reason, advice }: Verdict): string => {
+  const code = errno === null ? '' : `${errno} (${errnoNumber(errno)}): `;
+  return `${code}${reason}${advice === null ? '' : `; ${advice}`}`;
+};
+
+const slotLine = ({ xol, scratch }: Verdict, text: string | null): string[] => {
+  if (xol === null) return [];
+  const shown = text === null ? '' : `  ${text}`;
+  const standIn = scratch === null ? '' : `  (${scratch} stands in for ip)`;
+  return [`  slot     ${xol}${shown}${standIn}`];
+};
+
+const block = (found: BytesExplanation, colors: Colors): string[] => [
+  `${found.bytes}  ${paintInstruction(found.text, colors)}`,
+  `  ${paintVerdict(found.verdict.padEnd(8), colors)} ${because(found)}`,
+  ...slotLine(found, null),
+];
+
+const row = (found: BytesExplanation, width: number, colors: Colors): string =>
+  [
+    found.bytes.padEnd(width),
+    paintVerdict(found.verdict.padEnd(7), colors),
+    paintInstruction(found.text, colors),
+    colors.dim(`# ${because(found)}`),
+  ].join('  ');
+
+const explainBytes = (options: ExplainOptions): void => {
+  const given = (options.bytes ?? []).map((hex) => bytesOf(hex, '--bytes'));
+  const filed = options.bytesFile === undefined ? [] : fileBytes(options.bytesFile);
+  const explainer = new BytesExplainer(requireProfile(options.kernel));
+  const found = [...given, ...filed].map((bytes) => explainer.explain(bytes));
+  explainer.free();
+  const colors = colorsFor(options.color);
+  if (options.json)
+    print(found.map((one) => JSON.stringify({ v: 1, type: 'instruction', ...one })));
+  else if (options.bytesFile === undefined) print(found.flatMap((one) => block(one, colors)));
+  else {
+    const width = Math.max(0, ...found.map(({ bytes }) => bytes.length));
+    print(found.map((one) => row(one, width, colors)));
+  }
+};
+
+/** Profiles that say the same stand together. */
+const grouped = (site: InspectedSite): [names: string[], explanation: SiteExplanation][] => {
+  const groups = new Map<string, [string[], SiteExplanation]>();
+  for (const explanation of site.profiles) {
+    const { profile, ...rest } = explanation;
+    const key = JSON.stringify(rest);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [[profile], explanation]);
+    else group[0].push(profile);
+  }
+  return [...groups.values()];
+};
+
+const siteText = (path: string, site: InspectedSite, colors: Colors): string[] => {
+  const address = site.address === null ? 'not mapped' : `address 0x${site.address.toString(16)}`;
+  const length = site.profiles.find((one) => one.length !== null)?.length ?? null;
+  const bytes = site.bytes.slice(0, length === null ? undefined : 2 * length);
+  return [
+    `${path}: file offset 0x${site.offset.toString(16)}, ${address}`,
+    `  ${bytes}  ${paintInstruction(site.text, colors)}`,
+    ...grouped(site).flatMap(([names, found]) => [
+      '',
+      colors.cyan(names.join(' ')),
+      `  ${paintVerdict(found.verdict.padEnd(8), colors)} ${because(found)}`,
+      ...slotLine(found, found.slotText && paintInstruction(found.slotText, colors)),
+    ]),
+  ];
+};
+
+const hex = (value: bigint | null): string | null =>
+  value === null ? null : `0x${value.toString(16)}`;
+
+const explainSite = (text: string, options: ExplainOptions): void => {
+  const colon = text.lastIndexOf(':');
+  if (colon <= 0 || colon === text.length - 1)
+    throw new UsageError(`"${text}" is not PROGRAM:SITE, for instance ./calc:add`);
+  const path = text.slice(0, colon);
+  const profiles = options.kernel === undefined ? PROFILES : [requireProfile(options.kernel)];
+  const inspector = new ProgramInspector(readRegularFile(path), path);
+  const site = inspector.explain(text.slice(colon + 1), profiles);
+  if (options.json)
+    printJson({
+      v: 1,
+      type: 'site',
+      path,
+      ...site,
+      offset: hex(site.offset),
+      address: hex(site.address),
+    });
+  else print(siteText(path, site, colorsFor(options.color)));
+};
+
+/** `trapline explain`. */
+export const explain = async (
+  site: string | undefined,
+  options: ExplainOptions,
+): Promise<number> => {
+  const bare = options.bytes !== undefined || options.bytesFile !== undefined;
+  if (bare === (site !== undefined))
+    throw new UsageError('explain takes either PROGRAM:SITE or --bytes or --bytes-file');
+  if (site === undefined) explainBytes(options);
+  else explainSite(site, options);
+  return Status.ok;
+};

@@ -1,0 +1,41 @@
+import { readFileSync, statSync } from 'node:fs';
+import { TraplineError } from '../index.ts';
+
+const WORDS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENOENT: 'no such file',
+  ENOTDIR: 'a part of the path is no directory',
+};
+
+/** A failed call on a file that the user named. */
+export const fileError = (verb: 'read' | 'write', path: string, cause: unknown): TraplineError => {
+  const errno = (cause as NodeJS.ErrnoException).code ?? 'EIO';
+  const words = WORDS[errno];
+  return new TraplineError(
+    'file-missing',
+    `cannot ${verb} ${path}: ${words === undefined ? errno : `${words} (${errno})`}`,
+    { errno, cause },
+  );
+};
+
+/** The bytes of a regular file. */
+export const readRegularFile = (path: string): Uint8Array => {
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (stats.isFile()) return readFileSync(path);
+  } catch (cause) {
+    throw fileError('read', path, cause);
+  }
+  throw new TraplineError('file-missing', `cannot read ${path}: it is no regular file`);
+};
+
+/** A text file, or stdin for `-`. */
+export const readText = (path: string): string => {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (cause) {
+    throw fileError('read', path, cause);
+  }
+};

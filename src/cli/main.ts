@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { reportError } from './errors.ts';
+import { endQuietlyOnClosedPipe } from './output.ts';
+import { runCommandLine } from './program.ts';
+
+endQuietlyOnClosedPipe();
+try {
+  process.exitCode = await runCommandLine(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = reportError(error);
+}

@@ -1,0 +1,30 @@
+/** Everything the commands print goes through here. */
+import { createColors } from 'picocolors';
+
+/** A reader that went away (`trapline list … | head`) is no error of ours. */
+export const endQuietlyOnClosedPipe = (): void => {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(0);
+    });
+};
+
+/** Lines to stdout, in one write. */
+export const print = (lines: readonly string[]): void => {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+};
+
+/** One document. */
+export const printJson = (document: unknown): void => print([JSON.stringify(document)]);
+
+/** One line about ourselves, on stderr. */
+export const complain = (text: string): void => {
+  process.stderr.write(`trapline: ${text.replace(/\s*\n\s*/g, ' ')}\n`);
+};
+
+export type Colors = ReturnType<typeof createColors>;
+
+/** Colours, where they are wanted and stdout is a terminal. */
+export const colorsFor = (wanted: boolean): Colors =>
+  createColors(wanted && !process.env.NO_COLOR && process.stdout.isTTY === true);
