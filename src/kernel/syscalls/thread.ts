@@ -1,6 +1,6 @@
 import { Reg } from '../../cpu/engine.ts';
 import { TASK_SIZE } from '../../memory/address-space.ts';
-import { type Answer, always, answering } from './answer.ts';
+import { type Answer, answering } from './answer.ts';
 import { asInt, asUint, full, partial, type SyscallHandler, type SyscallRow } from './table.ts';
 import { accessOk, put, word32, words } from './user.ts';
 
@@ -96,7 +96,30 @@ const exitGroup: SyscallHandler = ({ kernel, task }, [status]) => {
   return undefined;
 };
 
-const WAIT_OPTIONS = 0x1 | 0x2 | 0x8 | 0x20000000 | 0x40000000 | 0x80000000; // WNOHANG … __WCLONE
+/** Options of wait4(2) and waitid(2). */
+const Wait = {
+  NOHANG: 0x1,
+  STOPPED: 0x2,
+  EXITED: 0x4,
+  CONTINUED: 0x8,
+  NOWAIT: 0x01000000,
+  /** __WNOTHREAD, __WALL, __WCLONE. */
+  LINUX: 0xe0000000,
+} as const;
+const WAITID_EVENTS = Wait.STOPPED | Wait.EXITED | Wait.CONTINUED;
+const P_PIDFD = 3;
+
+const wait4 = answering((_ctx, [, , options]) => {
+  const known = Wait.NOHANG | Wait.STOPPED | Wait.CONTINUED | Wait.LINUX;
+  return (asUint(options) & ~known) !== 0 ? 'EINVAL' : 'ECHILD';
+});
+
+const waitid = answering((_ctx, [type, , , optionsArg]) => {
+  const options = asUint(optionsArg);
+  const known = WAITID_EVENTS | Wait.NOHANG | Wait.NOWAIT | Wait.LINUX;
+  if ((options & ~known) !== 0 || (options & WAITID_EVENTS) === 0) return 'EINVAL';
+  return asUint(type) > P_PIDFD ? 'EINVAL' : 'ECHILD';
+});
 
 /** The life and the CPU state of one thread. */
 export const THREAD_ROWS: readonly SyscallRow[] = [
@@ -115,12 +138,6 @@ export const THREAD_ROWS: readonly SyscallRow[] = [
     rseq,
   ),
   partial('arch_prctl', 'FS and GS base; the rest answers EINVAL', archPrctl),
-  partial(
-    'wait4',
-    'there are no children',
-    answering((_ctx, [, , options]) =>
-      (asUint(options) & ~WAIT_OPTIONS) !== 0 ? 'EINVAL' : 'ECHILD',
-    ),
-  ),
-  partial('waitid', 'there are no children', always('ECHILD')),
+  partial('wait4', 'there are no children', wait4),
+  partial('waitid', 'there are no children', waitid),
 ];

@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -101,6 +102,18 @@ static void io(void)
 	Q(pread64, dir, buf, 1, 0L);
 	Q(pwrite64, wronly, buf, 1, -1L);
 	Q(pwrite64, pipes[1], buf, 1, 0L);
+	lseek(file, 0, SEEK_SET);
+	Q(preadv, file, iov, 2, 4L, 0L);
+	Q(preadv, file, iov, 2, -1L, -1L);
+	Q(preadv, pipes[0], iov, 2, 0L, 0L);
+	Q(preadv2, file, iov, 2, -1L, -1L, 0);
+	Q(lseek, file, 0, SEEK_CUR);
+	Q(preadv2, file, iov, 2, 4L, 0L, 0);
+	Q(preadv2, file, iov, 2, 4L, 0L, 0x8000);
+	Q(pwritev, wronly, iov, 2, 4L, 0L);
+	Q(pwritev, wronly, iov, 2, -1L, -1L);
+	Q(pwritev2, wronly, iov, 2, 4L, 0L, 0);
+	Q(pwritev2, file, iov, 2, 4L, 0L, 0);
 	puts("# lseek");
 	Q(lseek, 99, 0, 0);
 	Q(lseek, pipes[0], 0, 0);
@@ -188,6 +201,50 @@ static void descriptors(void)
 	Q(sendfile, wronly, file, BAD, 4L);
 	Q(sendfile, wronly, file, 0, 4L);
 	Q(sendfile, wronly, file, 0, 0L);
+	long at = 2, far = 100, to = 0, low = -1;
+	Q(sendfile, wronly, file, &at, 4L);
+	printf("sendfile left the offset at %ld\n", at);
+	Q(sendfile, wronly, pipes[0], &at, 4L);
+	Q(sendfile, wronly, file, &low, 4L);
+	Q(sendfile, pipes[1], file, &at, 4L);
+	Q(ioctl, pipes[0], FIONREAD, &n);
+	printf("in the pipe: %d\n", n);
+	{ char few[4]; read(pipes[0], few, 4); }
+	Q(copy_file_range, file, 0, wronly, 0, 5L, 1);
+	Q(copy_file_range, 99, 0, wronly, 0, 5L, 0);
+	Q(copy_file_range, file, 0, file, 0, 5L, 0);
+	Q(copy_file_range, pipes[0], 0, wronly, 0, 5L, 0);
+	Q(copy_file_range, dir, 0, wronly, 0, 5L, 0);
+	Q(copy_file_range, file, &at, wronly, &to, 5L, 0);
+	printf("copy_file_range left the offsets at %ld %ld\n", at, to);
+	Q(copy_file_range, file, &far, wronly, 0, 5L, 0);
+	Q(copy_file_range, file, BAD, wronly, 0, 5L, 0);
+	struct timespec none = {0, 0}, wrong = {0, -1};
+	fd_set set;
+	FD_ZERO(&set); FD_SET(file, &set); FD_SET(pipes[0], &set);
+	Q(select, 40, &set, 0, 0, &none);
+	printf("in the set: %d %d\n", FD_ISSET(file, &set), FD_ISSET(pipes[0], &set));
+	FD_ZERO(&set); FD_SET(99, &set);
+	Q(select, 64, 0, &set, 0, &none);
+	Q(select, 128, 0, &set, 0, &none);
+	Q(select, -1, 0, 0, 0, &none);
+	Q(select, 5, BAD, 0, 0, &none);
+	Q(select, 0, 0, 0, 0, &wrong);
+	Q(select, 0, 0, 0, 0, &none);
+	FD_ZERO(&set); FD_SET(pipes[1], &set); FD_SET(wronly, &set);
+	Q(pselect6, 40, 0, &set, 0, &none, 0L);
+	Q(pselect6, 0, 0, 0, 0, &wrong, 0L);
+	Q(ppoll, fds, 4, &none, 0, 8L);
+	Q(ppoll, fds, 4, &wrong, 0, 8L);
+	Q(ppoll, fds, 4, BAD, 0, 8L);
+	Q(flock, 99, 2);
+	Q(flock, file, 2);
+	Q(flock, file, 8);
+	Q(fdatasync, wronly);
+	Q(fdatasync, pipes[1]);
+	Q(sync);
+	Q(fadvise64, file, 0L, 0L, 0);
+	Q(fadvise64, 99, 0L, 0L, 0);
 	Q(fsync, pipes[0]);
 	Q(fsync, file);
 	Q(fsync, 99);
@@ -255,6 +312,12 @@ static void opening(void)
 	Q(statx, AT_FDCWD, "file", 0, 0x80000000, buf);
 	Q(statx, AT_FDCWD, "file", 0x6000, 0x7ff, buf);
 	Q(statx, file, "", AT_EMPTY_PATH, 0x7ff, buf);
+	Q(lstat, "link", &st);
+	printf("a link: %d\n", S_ISLNK(st.st_mode));
+	Q(lstat, "link/", &st);
+	Q(lstat, "nofile", BAD);
+	Q(faccessat, AT_FDCWD, "file", W_OK);
+	Q(faccessat, 99, "file", W_OK);
 	Q(access, "file", 8);
 	Q(access, "nofile", 8);
 	Q(access, "file", X_OK);
@@ -318,6 +381,20 @@ static void opening(void)
 	Q(renameat2, AT_FDCWD, "file", AT_FDCWD, "d", 1);
 	Q(renameat2, AT_FDCWD, "file", AT_FDCWD, "d", 8);
 	Q(renameat2, AT_FDCWD, "file", AT_FDCWD, "d", 3);
+	Q(mkdirat, AT_FDCWD, "e", 0700);
+	Q(mkdirat, dir, "e", 0700);
+	Q(mkdirat, 99, "f", 0700);
+	Q(renameat, dir, "e", AT_FDCWD, "f");
+	Q(renameat, dir, "e", 99, "f");
+	Q(unlinkat, dir, "f", AT_REMOVEDIR);
+	int made = ask("creat(made)", syscall(SYS_creat, "made", 0600)) >= 0;
+	Q(creat, "d", 0600);
+	Q(unlink, "made");
+	Q(fchmodat, AT_FDCWD, "file", 0600);
+	Q(fchmodat, AT_FDCWD, "nofile", 0600);
+	Q(fchmod, file, 0640);
+	stat("file", &st);
+	printf("mode: %o\n", st.st_mode);
 	Q(chmod, "nofile", 0644);
 	Q(chmod, "file", 0644);
 	Q(fchmod, 99, 0644);

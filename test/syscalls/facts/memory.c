@@ -151,6 +151,8 @@ int main(void)
 	Q(mlock, page, 4096);
 	Q(mlock, page + 4096, 4096);
 	Q(munlock, page, 4096);
+	Q(mlock2, page, 4096, 1);
+	Q(mlock2, page, 4096, 2);
 	Q(mlockall, 0);
 	Q(mlockall, 8);
 	Q(munlockall);

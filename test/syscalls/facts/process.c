@@ -49,6 +49,7 @@ int main(void)
 	struct timespec ts = {0, 1000000000}, neg = {-1, 0}, short_time = {0, 1000}, out;
 	struct rlimit64 bad = {10, 5}, more = {1, 1 << 30}, less = {100, 200};
 	unsigned cpu, node;
+	long one = 1, zero = 0;
 
 	setvbuf(stdout, 0, _IONBF, 0);
 	/* The libc has registered one; what follows starts without. */
@@ -56,6 +57,15 @@ int main(void)
 		syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, 32, 1, RSEQ_SIG);
 	puts("# ids");
 	Q(getuid); Q(geteuid); Q(getgid); Q(getegid);
+	ask("getpgrp == getpgid", syscall(SYS_getpgrp) == syscall(SYS_getpgid, 0));
+	ask("getppid > 0", syscall(SYS_getppid) > 0);
+	Q(setregid, -1, 1000);
+	Q(setregid, 0, 0);
+	Q(setresgid, 1000, -1, 1000);
+	Q(setresgid, -1, -1, 0);
+	Q(getresgid, BAD, BAD, BAD);
+	Q(setfsuid, 0);
+	Q(setfsgid, -1);
 	Q(getpgid, 99999);
 	Q(getpgid, -1);
 	Q(getsid, 99999);
@@ -107,6 +117,10 @@ int main(void)
 	Q(sched_getaffinity, 0, 0, buf);
 	Q(sched_getaffinity, 99999, 128, buf);
 	Q(sched_getaffinity, 0, 128, BAD);
+	Q(sched_setaffinity, 0, 8, BAD);
+	Q(sched_setaffinity, 99999, 8, &one);
+	Q(sched_setaffinity, 0, 8, &one);
+	Q(sched_setaffinity, 0, 8, &zero);
 	Q(sched_getscheduler, 0);
 	Q(sched_getscheduler, 99999);
 	Q(sched_getparam, 0, buf);
@@ -220,5 +234,8 @@ int main(void)
 	Q(wait4, -1, 0, 0, 0);
 	Q(wait4, -1, 0, 0x100, 0);
 	Q(wait4, 99999, 0, 0, 0);
+	Q(waitid, 0, 0, 0, 4, 0);
+	Q(waitid, 0, 0, 0, 0, 0);
+	Q(waitid, 9, 0, 0, 4, 0);
 	return 0;
 }
