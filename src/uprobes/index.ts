@@ -1,6 +1,11 @@
 /** What the layers above may see of uprobes. */
+export { type Explanation, explain } from './arch/explain.ts';
+export type { Caller } from './core/breakpoint.ts';
 export type { Consumer, Cookie, Hit, Via } from './core/consumer.ts';
 export { HandlerResult } from './core/consumer.ts';
+export type { UprobeCounters } from './core/counters.ts';
+export type { RegisterErrno, RegisterOptions } from './core/registration.ts';
+export { type Handle, Uprobes } from './core/uprobes.ts';
 export type { Profile, ProfileName } from './profiles.ts';
 export {
   DEFAULT_PROFILE,

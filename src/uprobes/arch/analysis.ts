@@ -26,9 +26,10 @@ export type Handling =
 
 /**
  * What is repaired after a step: `ip` is moved back by the distance of the slot, `call` replaces
- * the return address that the slot pushed, `none` trusts what the instruction loaded.
+ * the return address that the slot pushed, `none` trusts what the instruction loaded. `retry` drops
+ * the pushed address and runs the probed instruction again (a call that could not be emulated).
  */
-export type IpFixup = 'ip' | 'call' | 'none';
+export type IpFixup = 'ip' | 'call' | 'none' | 'retry';
 
 /** How the instruction runs in a slot; also what an emulation that fails falls back on. */
 export interface Stepping {

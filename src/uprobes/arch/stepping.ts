@@ -63,7 +63,7 @@ const rewrite = (insn: Insn, bytes: Uint8Array, scratch: Reg): void => {
 const forCall = (insn: Insn, bytes: Uint8Array): Stepping => {
   const offset = immOffset(insn);
   bytes.fill(0, offset, offset + insn.immSize);
-  return { bytes, ipFixup: 'none', keepTf: false, scratch: null };
+  return { bytes, ipFixup: 'retry', keepTf: false, scratch: null };
 };
 
 /** `bytes`: the 16 bytes of the copy; a new array comes back. */
