@@ -53,6 +53,8 @@ export interface MachineOptions {
   /** Seed of getrandom(2), /dev/urandom and AT_RANDOM; default 1. */
   readonly seed?: bigint;
   readonly clock?: ClockOptions;
+  /** Directory that relative paths of probe sites start from; default `/`. */
+  readonly probeBase?: string;
   /** Bytes the guest may map; default 4 GiB. */
   readonly memoryLimit?: bigint;
   /** Takes one line at a time: what the kernel logs, system calls we do not have. Default: nowhere. */

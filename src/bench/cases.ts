@@ -1,0 +1,87 @@
+import { type Callbacks, type EngineFactory, Machine, MemoryTree, Reg } from '../index.ts';
+import { benchProgram, CODE_ADDRESS, TARGET_OFFSET, type TargetName } from './program.ts';
+
+/** Milliseconds of the host's clock. */
+const now = (): number => performance.now();
+
+/** Runs a target `calls` times, with or without a probe on it. Returns milliseconds. */
+const runTarget = async (
+  engine: EngineFactory,
+  target: TargetName,
+  calls: number,
+  probe: { readonly profile: string; readonly callbacks: Callbacks } | null,
+): Promise<number> => {
+  const tree = new MemoryTree({
+    bench: { bytes: benchProgram(target, calls), mode: 0o755 },
+  });
+  const machine = Machine.create({
+    engine,
+    program: { path: '/bench', tree, file: 'bench' },
+    ...(probe && { profile: probe.profile }),
+  });
+  let hits = 0;
+  if (probe !== null) {
+    const { entry, return: onReturn } = probe.callbacks;
+    machine.uprobe(`@:${TARGET_OFFSET}`, {
+      ...(entry && {
+        entry: (hit) => {
+          hits++;
+          return entry(hit);
+        },
+      }),
+      ...(onReturn && {
+        return: (hit) => {
+          hits++;
+          return onReturn(hit);
+        },
+      }),
+    });
+  }
+  const start = now();
+  const end = await machine.run();
+  const took = now() - start;
+  machine.dispose();
+  if (end.kind !== 'exit' || end.status !== 0)
+    throw new Error(`the target ended oddly: ${end.kind}`);
+  if (probe !== null && hits !== calls) throw new Error(`${hits} hits of ${calls}`);
+  return took;
+};
+
+/** Microseconds one hit adds to one call. */
+export const hitCost = async (
+  engine: EngineFactory,
+  target: TargetName,
+  calls: number,
+  probe: { readonly profile: string; readonly callbacks: Callbacks },
+): Promise<number> => {
+  const plain = await runTarget(engine, target, calls, null);
+  const probed = await runTarget(engine, target, calls, probe);
+  return ((probed - plain) * 1000) / calls;
+};
+
+const SPACE = 0x1000n;
+const AFTER_INT3 = CODE_ADDRESS + 6n;
+
+/** `mov $n,%ecx; 1: int3; dec %ecx; jnz 1b; syscall` */
+const trapLoop = (calls: number): Uint8Array => {
+  const code = Uint8Array.of(0xb9, 0, 0, 0, 0, 0xcc, 0xff, 0xc9, 0x75, 0xfb, 0x0f, 0x05);
+  new DataView(code.buffer).setUint32(1, calls, true);
+  return code;
+};
+
+/** Microseconds of an int3 whose handler writes RIP and does nothing else: the base of all ratios. */
+export const baseCost = (factory: EngineFactory, calls: number): number => {
+  const engine = factory.create();
+  engine.map(CODE_ADDRESS, SPACE, 5);
+  engine.poke(CODE_ADDRESS, trapLoop(calls));
+  engine.regs.write(Reg.Rip, CODE_ADDRESS);
+  const start = now();
+  engine.run(({ kind }) => {
+    if (kind !== 'int3') return 'stop';
+    engine.regs.write(Reg.Rip, AFTER_INT3);
+    return 'go';
+  });
+  const took = now() - start;
+  engine.dispose();
+  return (took * 1000) / calls;
+};

@@ -1,0 +1,60 @@
+import { errnoNumber } from '../abi/errno.ts';
+import { PAGE_MASK } from '../base/bytes.ts';
+import { TraplineError } from '../base/errors.ts';
+import type { Consumer, Profile, RegisterErrno, Uprobes } from '../uprobes/index.ts';
+import { explain } from '../uprobes/index.ts';
+import type { Place } from './locate.ts';
+
+const COPY_SIZE = 16;
+
+/** Registers consumers with uprobes and puts refusals into words. */
+export class Attacher {
+  readonly #uprobes: Uprobes;
+  readonly #profile: Profile;
+
+  constructor(uprobes: Uprobes, profile: Profile) {
+    this.#uprobes = uprobes;
+    this.#profile = profile;
+  }
+
+  /**
+   * @param description how messages name the probe
+   * @returns what detaches it again
+   * @throws TraplineError `bad-probe` with the kernel's errno
+   */
+  attach(place: Place, consumer: Consumer, description: string): () => void {
+    const { inode, offset, refCtr } = place;
+    const handle = this.#uprobes.register(inode, offset, consumer, { refCtrOffset: refCtr });
+    if (typeof handle === 'string') throw this.#refusal(handle, place, description);
+    return () => this.#uprobes.unregister(handle);
+  }
+
+  #refusal(errno: RegisterErrno, place: Place, description: string): TraplineError {
+    const { reason, hint } = this.#why(errno, place);
+    return new TraplineError(
+      'bad-probe',
+      `probe "${description}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
+      { errno, ...(hint !== null && { hint }) },
+    );
+  }
+
+  #why(
+    errno: RegisterErrno,
+    place: Place,
+  ): { readonly reason: string; readonly hint: string | null } {
+    const { inode, offset, refCtr } = place;
+    if (offset > inode.size)
+      return { reason: `offset 0x${offset.toString(16)} is outside the file`, hint: null };
+    if (errno === 'EIO') return { reason: 'the offset is the end of the file', hint: null };
+    if (errno === 'ENOTSUPP' || errno === 'ENOEXEC') {
+      const bytes = new Uint8Array(COPY_SIZE);
+      inode.read(offset, bytes);
+      const pageOffset = Number(offset & PAGE_MASK);
+      const { reason, advice } = explain(bytes, this.#profile, { pageOffset });
+      return { reason, hint: advice };
+    }
+    if (refCtr % 2n !== 0n)
+      return { reason: 'the reference counter is at an odd offset', hint: null };
+    return { reason: 'the kernel refuses it', hint: null };
+  }
+}

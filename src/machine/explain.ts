@@ -1,0 +1,177 @@
+import { fromHex, toHex } from '../base/bytes.ts';
+import { TraplineError } from '../base/errors.ts';
+import { type UsdtSite, usdtSites } from '../consumers/usdt/notes.ts';
+import { ElfImage } from '../elf/image.ts';
+import { type Explanation, explain, PROFILES, type Profile } from '../uprobes/index.ts';
+import { Printer } from '../x86/print.ts';
+
+/** Where bare bytes are taken to lie. */
+const BARE_ADDRESS = 0x401000n;
+/** Bytes the kernel copies from a site. */
+const COPY_SIZE = 16;
+
+/** The verdict on one instruction, as `trapline explain --bytes --json` prints it. */
+export interface BytesExplanation extends Explanation {
+  /** Hex, as given. */
+  readonly bytes: string;
+  /** Disassembly in AT&T syntax. */
+  readonly text: string;
+}
+
+/** Judges bare instructions; holds a disassembler, so make one and call it often. */
+export class BytesExplainer {
+  readonly #profile: Profile;
+  readonly #printer = new Printer();
+
+  constructor(profile: Profile) {
+    this.#profile = profile;
+  }
+
+  /** @param bytes the instruction; what follows it is ignored */
+  explain(bytes: Uint8Array): BytesExplanation {
+    const explanation = explain(bytes, this.#profile);
+    return {
+      bytes: toHex(bytes),
+      ...explanation,
+      text: this.#printer.print(bytes.subarray(0, 15), BARE_ADDRESS),
+    };
+  }
+
+  free(): void {
+    this.#printer.free();
+  }
+}
+
+/** A function or USDT site, and what a probe there would meet. */
+export interface Probeable {
+  readonly kind: 'function' | 'usdt';
+  /** `name`, or `provider:name`. */
+  readonly name: string;
+  readonly offset: bigint;
+  /** Link-time address. */
+  readonly address: bigint;
+  /** First instruction, AT&T syntax. */
+  readonly instruction: string;
+  readonly verdict: Explanation['verdict'];
+  readonly reason: string;
+  readonly optimisable: boolean;
+  /** USDT only: its semaphore's file offset (0 = none) and its argument descriptions. */
+  readonly usdt: { readonly semaphore: bigint; readonly args: string } | null;
+}
+
+/** One site under one kernel. */
+export interface SiteExplanation extends Explanation {
+  readonly profile: string;
+  /** What the slot holds, for `step`: one text an instruction. */
+  readonly slotText: string | null;
+}
+
+/** A program file as `list` and `explain` see it; nothing is run. */
+export class ProgramInspector {
+  readonly #image: ElfImage;
+
+  /** @throws TraplineError `bad-elf` */
+  constructor(bytes: Uint8Array, path: string) {
+    this.#image = ElfImage.parse(bytes, path);
+  }
+
+  /** Functions in address order, then USDT sites in the order of their notes. */
+  list(profile: Profile): readonly Probeable[] {
+    const printer = new Printer();
+    const of = (
+      base: Pick<Probeable, 'kind' | 'name' | 'offset' | 'address' | 'usdt'>,
+    ): Probeable => {
+      const bytes = this.#bytesAt(base.offset);
+      const { verdict, reason, optimisable } = this.#explainAt(base.offset, profile);
+      return {
+        ...base,
+        instruction: printer.print(bytes, base.address),
+        verdict,
+        reason,
+        optimisable,
+      };
+    };
+    const functions = this.#image
+      .functions()
+      .map(({ name, offset, address }) =>
+        of({ kind: 'function', name, offset, address, usdt: null }),
+      );
+    const sites = usdtSites(this.#image).map((site) => of(usdtProbeable(site)));
+    printer.free();
+    return [...functions, ...sites];
+  }
+
+  /**
+   * One site under every profile, or under one.
+   * @param spot file offset (`0x…`), `SYMBOL` or `SYMBOL+N`
+   * @throws TraplineError `bad-probe` when there is no such place
+   */
+  explain(spot: string, profiles: readonly Profile[] = PROFILES): InspectedSite {
+    const offset = this.#offsetOf(spot);
+    const bytes = this.#bytesAt(offset);
+    const address = this.#image.addressOfOffset(offset) ?? null;
+    const printer = new Printer();
+    const text = printer.print(bytes, address ?? 0n);
+    const explanations = profiles.map((profile): SiteExplanation => {
+      const explanation = this.#explainAt(offset, profile);
+      const slot = explanation.xol === null ? undefined : fromHex(explanation.xol);
+      return {
+        profile: profile.name,
+        ...explanation,
+        slotText: slot === undefined ? null : printer.print(slot, 0n),
+      };
+    });
+    printer.free();
+    return { offset, address, bytes: toHex(bytes), text, profiles: explanations };
+  }
+
+  #explainAt(offset: bigint, profile: Profile): Explanation {
+    const address = this.#image.addressOfOffset(offset) ?? offset;
+    return explain(this.#bytesAt(offset), profile, { pageOffset: Number(address & 0xfffn) });
+  }
+
+  #bytesAt(offset: bigint): Uint8Array {
+    const bytes = new Uint8Array(COPY_SIZE);
+    const at = Number(offset);
+    bytes.set(this.#image.bytes.subarray(at, at + COPY_SIZE));
+    return bytes;
+  }
+
+  #offsetOf(spot: string): bigint {
+    const offset = /^\d/.test(spot) ? parseNumber(spot) : this.#symbolOffset(spot);
+    if (offset !== undefined && offset < BigInt(this.#image.bytes.length)) return offset;
+    throw new TraplineError('bad-probe', `${this.#image.path} has no place ${spot}`, {
+      hint: '`trapline list PROGRAM` shows functions and their offsets',
+    });
+  }
+
+  #symbolOffset(spot: string): bigint | undefined {
+    const [, name = '', addend = '0'] = /^(.+?)(?:\+(\w+))?$/.exec(spot) ?? [];
+    const base = this.#image.findFunction(name)?.offset;
+    const plus = parseNumber(addend);
+    return base === undefined || plus === undefined ? undefined : base + plus;
+  }
+}
+
+/** What {@link ProgramInspector.explain} tells. */
+export interface InspectedSite {
+  readonly offset: bigint;
+  /** Link-time address; null when no segment maps the offset. */
+  readonly address: bigint | null;
+  /** The 16 bytes the kernel looks at, as hex. */
+  readonly bytes: string;
+  readonly text: string;
+  readonly profiles: readonly SiteExplanation[];
+}
+
+const usdtProbeable = ({ provider, name, offset, address, semaphore, args }: UsdtSite) =>
+  ({
+    kind: 'usdt',
+    name: `${provider}:${name}`,
+    offset,
+    address,
+    usdt: { semaphore, args },
+  }) as const;
+
+const parseNumber = (text: string): bigint | undefined =>
+  /^(0[xX][0-9a-fA-F]+|\d+)$/.test(text) ? BigInt(text) : undefined;

@@ -1,0 +1,115 @@
+import { type Callbacks, callbackConsumer } from '../consumers/callback/index.ts';
+import { parseSite } from '../consumers/event/site.ts';
+import type { Profile } from '../uprobes/index.ts';
+import { Uprobes } from '../uprobes/index.ts';
+import { Attacher } from './attach.ts';
+import { type Booted, boot } from './boot.ts';
+import { type Link, makeLink } from './link.ts';
+import { Locator } from './locate.ts';
+import { type MachineOptions, requireProfile } from './options.ts';
+import { type RunEnd, Runner, type RunOptions } from './run.ts';
+import { machineCounters } from './stats.ts';
+import { Tracefs } from './tracefs.ts';
+
+/** State of a machine, to be handed back to {@link Machine.restore}. */
+export interface MachineSnapshot {
+  readonly kernel: unknown;
+  readonly uprobes: unknown;
+}
+
+/**
+ * One emulated Linux machine with one program loaded: CPU, kernel layer, file view, uprobes.
+ *
+ * Lifetime: {@link Machine.create}, attach probes, {@link Machine.run}, {@link Machine.dispose}.
+ */
+export class Machine {
+  /** The kernel release whose rules hold. */
+  readonly profile: Profile;
+  /** `uprobe_events`: probes defined as text, their records and counters. */
+  readonly tracefs: Tracefs;
+  readonly #booted: Booted;
+  readonly #uprobes: Uprobes;
+  readonly #locator: Locator;
+  readonly #attacher: Attacher;
+  readonly #runner: Runner;
+
+  private constructor(options: MachineOptions) {
+    this.profile = requireProfile(options.profile);
+    let uprobes: Uprobes | undefined;
+    this.#booted = boot(options, (kernel) => {
+      uprobes = new Uprobes(kernel, this.profile);
+    });
+    const { kernel, files } = this.#booted;
+    this.#uprobes = uprobes as unknown as Uprobes;
+    this.#locator = new Locator(files, options.program.path, options.probeBase ?? '/');
+    this.#attacher = new Attacher(this.#uprobes, this.profile);
+    this.tracefs = new Tracefs(this.#locator, this.#attacher, () => kernel.now());
+    this.#runner = new Runner(kernel, files.streams.stdin, options.io?.stdin);
+  }
+
+  /**
+   * Loads the program; nothing of it has run yet.
+   * @throws TraplineError `bad-elf`, `file-missing` or `bad-option`
+   */
+  static create(options: MachineOptions): Machine {
+    return new Machine(options);
+  }
+
+  /** Process id of the program. */
+  get pid(): number {
+    return this.#booted.task.tgid;
+  }
+
+  /**
+   * Attaches functions. Handlers run inside {@link Machine.run}, synchronously.
+   * @param site `PATH:OFFSET`, `PATH:SYMBOL[+N]` or `PATH:%PROVIDER:NAME`; `@` is the program
+   * @throws TraplineError `bad-probe` with the kernel's errno
+   */
+  uprobe(site: string, callbacks: Callbacks): Link {
+    const places = this.#locator.places(
+      parseSite(site, { kernelOnly: false, lookup: (path) => this.#locator.kindOf(path) }),
+    );
+    const consumer = callbackConsumer(callbacks);
+    const undo = places.map((place) => this.#attacher.attach(place, consumer, site));
+    return makeLink(places, () => {
+      for (const step of undo) step();
+    });
+  }
+
+  /** Runs the program to its end, or to a limit; may be called again after a limit. */
+  run(options: RunOptions = {}): Promise<RunEnd> {
+    return this.#runner.run(options);
+  }
+
+  /** Ctrl-C: SIGINT to the program. */
+  interrupt(): void {
+    this.#booted.kernel.interrupt();
+    this.#runner.wake();
+  }
+
+  /** Counters by name: instructions, traps, single steps, system calls, text pokes … */
+  stats(): Readonly<Record<string, number>> {
+    return machineCounters(this.#booted.kernel, this.#uprobes);
+  }
+
+  /** Everything but attached callbacks. Preconditions: not inside {@link Machine.run}. */
+  capture(): MachineSnapshot {
+    return { kernel: this.#booted.kernel.capture(), uprobes: this.#uprobes.capture() };
+  }
+
+  /** Back to a snapshot of this machine. Preconditions: not inside {@link Machine.run}. */
+  restore(snapshot: MachineSnapshot): void {
+    this.#booted.kernel.restore(snapshot.kernel);
+    this.#uprobes.restore(snapshot.uprobes);
+  }
+
+  /** Frees the engine and closes files. */
+  dispose(): void {
+    for (const { engine } of this.#booted.kernel.mms()) engine.dispose();
+    this.#booted.files.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
