@@ -27,7 +27,7 @@ describe('a read-only mount', () => {
     ['/new', O.WRONLY | O.CREAT, 'EROFS'],
     ['/d', O.RDONLY, 'object'],
     ['/d', O.WRONLY, 'EISDIR'],
-    ['/dev/new', O.WRONLY | O.CREAT, 'ENOENT'],
+    ['/dev/new', O.WRONLY | O.CREAT, 'EACCES'],
     ['/dev/null', O.WRONLY | O.CREAT | O.TRUNC, 'object'],
     ['/proc/self', O.RDONLY, 'ENOENT'],
   ])('%s with flags %i: %s', (path, flags, expected) => {

@@ -18,8 +18,12 @@ const UNLINK: NoName = { dot: 'EISDIR', dotdot: 'EISDIR', root: 'EISDIR' };
 const RMDIR: NoName = { dot: 'EINVAL', dotdot: 'ENOTEMPTY', root: 'EBUSY' };
 const RENAME: NoName = { dot: 'EBUSY', dotdot: 'EBUSY', root: 'EBUSY' };
 
-const targetOf = (view: FileView, { parent, name }: Walk): Target | ErrnoName => {
-  const refused = view.permits(parent, 'write');
+const targetOf = (
+  view: FileView,
+  { parent, name }: Walk,
+  what: 'make' | 'remove',
+): Target | ErrnoName => {
+  const refused = parent.mount?.refuses?.[what] ?? view.permits(parent, 'write');
   if (refused !== null) return refused;
   const changes = parent.mount?.tree.changes;
   if (changes === undefined) return 'EROFS';
@@ -44,7 +48,7 @@ export const makeDirectory = (
   const walked = lookUp(view, from, path, MAKE);
   if (failed(walked)) return walked;
   if (walked.place !== null) return 'EEXIST';
-  const target = targetOf(view, walked);
+  const target = targetOf(view, walked, 'make');
   return failed(target) ? target : target.changes.makeDirectory(target.treePath, mode);
 };
 
@@ -53,7 +57,7 @@ export const removeDirectory = (view: FileView, from: string, path: string): Err
   const walked = lookUp(view, from, path, RMDIR);
   if (failed(walked)) return walked;
   if (walked.place === null) return 'ENOENT';
-  const target = targetOf(view, walked);
+  const target = targetOf(view, walked, 'remove');
   if (failed(target)) return target;
   if (view.mounts.isBusy(target.path)) return 'EBUSY';
   return target.changes.removeDirectory(target.treePath);
@@ -67,7 +71,7 @@ export const unlink = (view: FileView, from: string, path: string): ErrnoName | 
   if (place === null) return 'ENOENT';
   const isDirectory = place.attributes.kind === 'directory';
   if (walked.wantsDirectory) return isDirectory ? 'EISDIR' : 'ENOTDIR';
-  const target = targetOf(view, walked);
+  const target = targetOf(view, walked, 'remove');
   if (failed(target)) return target;
   if (isDirectory) return 'EISDIR';
   if (view.mounts.isBusy(target.path)) return 'EBUSY';
@@ -92,9 +96,9 @@ export const rename = (
   if (noReplace && next.place !== null) return 'EEXIST';
   const isDirectory = old.place.attributes.kind === 'directory';
   if (!isDirectory && (old.wantsDirectory || next.wantsDirectory)) return 'ENOTDIR';
-  const oldTarget = targetOf(view, old);
+  const oldTarget = targetOf(view, old, 'remove');
   if (failed(oldTarget)) return oldTarget;
-  const nextTarget = targetOf(view, next);
+  const nextTarget = targetOf(view, next, 'make');
   if (failed(nextTarget)) return nextTarget;
   if (view.mounts.isBusy(oldTarget.path) || view.mounts.isBusy(nextTarget.path)) return 'EBUSY';
   const error = oldTarget.changes.rename(oldTarget.treePath, nextTarget.treePath);
@@ -106,6 +110,7 @@ export const rename = (
 
 /** chmod(2). */
 export const setMode = (place: Place, mode: number): ErrnoName | null => {
+  if (place.mount?.refuses !== undefined) return 'EPERM';
   const changes = place.mount?.writable === true ? place.mount.tree.changes : undefined;
   return changes === undefined ? 'EROFS' : changes.setMode(place.treePath, mode);
 };

@@ -52,12 +52,14 @@ export class FileView {
       ...special,
       path: '/dev',
       tree: devices,
+      refuses: { make: 'EACCES', remove: 'EACCES' },
       special: (path) => devices.openSpecial(path),
     });
     this.mounts.add({
       ...special,
       path: '/proc',
       tree: this.proc,
+      refuses: { make: 'ENOENT', remove: 'EPERM' },
       special: (path) => this.proc.openSpecial(path),
     });
   }

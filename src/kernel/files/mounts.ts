@@ -10,6 +10,8 @@ export interface Mount {
   /** The part of the tree that is shown: `''` all of it, or the path of one directory or file. */
   readonly root: string;
   readonly writable: boolean;
+  /** What making and removing names answers in a tree of the kernel's own. */
+  readonly refuses?: Readonly<Record<'make' | 'remove', ErrnoName>>;
   /** Opens what is no regular file of the tree; undefined = an ordinary file after all. */
   special?(treePath: string): OpenFile | ErrnoName | undefined;
 }

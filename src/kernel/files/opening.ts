@@ -48,7 +48,7 @@ const create = (
   { parent, name }: Walk,
   { flags, mode }: OpenRequest,
 ): OpenFile | ErrnoName => {
-  const refused = view.permits(parent, 'write');
+  const refused = parent.mount?.refuses?.make ?? view.permits(parent, 'write');
   if (refused !== null) return refused;
   const error = parent.mount?.tree.changes?.createFile(joinPath(parent.treePath, name), mode);
   if (error !== undefined && error !== null) return error;
