@@ -123,7 +123,8 @@ export class HostTree implements FileTree {
         if (typeof stats === 'string') return stats;
         if (!stats.isDirectory()) return stats.isSymbolicLink() ? 'ELOOP' : 'ENOTDIR';
       }
-      host = Buffer.concat([host, SLASH, nameToBytes(name)]);
+      const parts = host.equals(SLASH) ? [host] : [host, SLASH];
+      host = Buffer.concat([...parts, nameToBytes(name)]);
     }
     return host;
   }
