@@ -59,7 +59,8 @@ describe('/proc/PID/maps', () => {
     expect(again(RECORDED)).toBe(RECORDED);
   });
 
-  it.runIf(process.platform === 'linux')('is printed as this machine’s kernel prints it', () => {
+  it('is printed as this machine’s kernel prints it', (ctx) => {
+    ctx.skip(process.platform !== 'linux', 'needs Linux');
     const live = readFileSync('/proc/self/maps', 'utf8');
     expect(again(live)).toBe(live);
   });

@@ -22,7 +22,7 @@ describe('a path', () => {
     fileslash: { link: 'etc/passwd/' },
   });
 
-  it.each([
+  it.for<[path: string, expected: string]>([
     ['/', '/'],
     ['//', '/'],
     ['.', '/'],
@@ -52,7 +52,7 @@ describe('a path', () => {
     [`/${'a'.repeat(255)}`, 'ENOENT'],
     ['/'.repeat(4096), 'ENAMETOOLONG'],
     ['/'.repeat(4095), '/'],
-  ])('%.40s leads to %s', (path, expected) => {
+  ])('case %#', ([path, expected]) => {
     expect(where(view, path)).toBe(expected);
   });
 

@@ -31,6 +31,7 @@ const isTold = (code: unknown): code is ErrnoName => typeof code === 'string' &&
 export const errnoOf = (error: unknown): ErrnoName => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (isTold(code)) return code;
+  if (code === 'ERR_INVALID_ARG_VALUE') return 'EINVAL'; // a NUL in a path
   // The host process ran out of descriptors, not the guest.
   return code === 'EMFILE' || code === 'ENFILE' ? 'ENFILE' : 'EIO';
 };

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { ErrnoName } from '../../index.ts';
+import { type ErrnoName, textBytes } from '../../index.ts';
 import { errnoOf } from './host-errors.ts';
 
 const NAP_MS = 2;
@@ -63,7 +63,7 @@ export class SharedOutput {
 
   flush(): void {
     if (this.#lines === '') return;
-    const bytes = Buffer.from(this.#lines);
+    const bytes = textBytes(this.#lines);
     this.#lines = '';
     this.#error ??= writeFully(this.#fd, bytes);
   }

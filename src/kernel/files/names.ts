@@ -1,55 +1,11 @@
-/**
- * File names are bytes in Linux and strings here. Valid UTF-8 becomes the same text; every other
- * byte becomes a lone surrogate U+DC80-U+DCFF (Python's "surrogateescape"), so that any name makes
- * the way there and back unchanged.
- */
+/** Limits of file names. Names are bytes in Linux and strings here: `base/byte-text.ts`. */
+export {
+  bytesText as nameFromBytes,
+  textBytes as nameToBytes,
+  textForPeople as nameForPeople,
+} from '../../base/byte-text.ts';
 
 /** Longest path a system call takes, NUL included. */
 export const PATH_MAX = 4096;
 /** Longest name of one component. */
 export const NAME_MAX = 255;
-
-const ESCAPE = 0xdc00;
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const encoder = new TextEncoder();
-
-const decodeStrict = (bytes: Uint8Array): string | undefined => {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    return undefined;
-  }
-};
-
-/** Length the lead byte of a UTF-8 sequence announces; 1 for everything that leads none. */
-const announced = (lead: number): number =>
-  lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-
-/** Text of a name. Inverse of {@link nameToBytes}. */
-export const nameFromBytes = (bytes: Uint8Array): string => {
-  const whole = decodeStrict(bytes);
-  if (whole !== undefined) return whole;
-  let text = '';
-  for (let at = 0; at < bytes.length; ) {
-    const length = announced(bytes[at]!);
-    const part = decodeStrict(bytes.subarray(at, at + length));
-    text += part ?? String.fromCharCode(ESCAPE + bytes[at]!);
-    at += part === undefined ? 1 : length;
-  }
-  return text;
-};
-
-/** Bytes of a name, without a NUL. */
-export const nameToBytes = (name: string): Uint8Array => {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const bytes: number[] = [];
-  for (const char of name) {
-    const code = char.codePointAt(0)!;
-    if (code >= 0xdc80 && code <= 0xdcff) bytes.push(code - ESCAPE);
-    else bytes.push(...encoder.encode(char));
-  }
-  return Uint8Array.from(bytes);
-};
-
-/** The name as it can be shown to people: escaped bytes become U+FFFD. */
-export const nameForPeople = (name: string): string => name.replace(/[\udc80-\udcff]/gu, '\ufffd');
