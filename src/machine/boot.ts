@@ -73,6 +73,7 @@ const fileViewOf = (options: MachineOptions, kernel: Kernel): FileView => {
     }),
     random: (into) => kernel.random.fill(into),
   });
+  view.proc.source = kernel;
   if (io.stdin === undefined) view.streams.stdin.end();
   if (root !== undefined) view.mount({ at: '/', tree: root });
   for (const mount of mounts) view.mount(mount);
