@@ -1,0 +1,64 @@
+/** Programs and goldens of `fixtures/`, and the building of those programs that need a libc. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Golden, parseGolden } from '../golden/golden-file.ts';
+import { missing } from './requirements.ts';
+
+/** The checkout; the guest sees it at {@link GUEST_ROOT}. */
+export const CHECKOUT = join(import.meta.dirname, '..', '..');
+
+/** Where the recorder bound the checkout, and where the guest must find it. */
+export const GUEST_ROOT = '/trapline';
+
+const TRACES = join(CHECKOUT, 'fixtures', 'traces');
+
+export const goldenNames = (): readonly string[] =>
+  readdirSync(TRACES)
+    .filter((file) => file.endsWith('.golden'))
+    .map((file) => file.slice(0, -'.golden'.length))
+    .sort();
+
+export const readGolden = (name: string): Golden =>
+  parseGolden(name, readFileSync(join(TRACES, `${name}.golden`), 'utf8'));
+
+/** Programs of `fixtures/build/` come from a compiler of this machine. */
+export const isBuilt = (program: string): boolean => program.startsWith('fixtures/build/');
+
+/** Needs the dynamic loader and the C library of the host. */
+export const isDynamic = (program: string): boolean => /-dynamic$|\/shared$/.test(program);
+
+const compilerOf = (program: string) => (program.includes('musl') ? 'musl-gcc' : 'gcc');
+
+/** Why the golden's program cannot be had here, for `ctx.skip`; null when it can. */
+export const missingProgram = (golden: Golden): string | null =>
+  isBuilt(golden.program) ? missing(compilerOf(golden.program)) : null;
+
+const built = new Map<string, string | null>();
+
+const make = (target: string): string | null => {
+  const { status, error, stderr } = spawnSync(
+    'make',
+    ['-s', '-C', join(CHECKOUT, 'fixtures'), target],
+    { encoding: 'utf8' },
+  );
+  if (error !== undefined) return `make ${target}: ${error.message}`;
+  return status === 0 ? null : `make ${target} failed: ${stderr}`;
+};
+
+/** Builds a program that is not committed. Preconditions: {@link missingProgram} is null. */
+export const ensureBuilt = (program: string): void => {
+  if (!isBuilt(program)) return;
+  const target = compilerOf(program) === 'gcc' ? 'glibc' : 'musl';
+  if (!built.has(target)) built.set(target, make(target));
+  const failure = built.get(target);
+  if (failure) throw new Error(failure);
+};
+
+/** False when a compiler other than the golden's built any of its files: addresses may differ. */
+export const isRecordedProgram = (golden: Golden): boolean =>
+  [...golden.hashes].every(([path, hash]) => {
+    const bytes = readFileSync(join(CHECKOUT, path));
+    return createHash('sha256').update(bytes).digest('hex') === hash;
+  });
