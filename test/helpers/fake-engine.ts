@@ -50,7 +50,7 @@ export class FakeEngine implements Engine {
   readonly name = 'fake';
   readonly capabilities: Capabilities = { avx: false, extensions: [], knownWrong: [] };
   readonly regs = new FakeRegisters();
-  readonly instructionCount = 0;
+  instructionCount: number = 0;
   #pages = new Map<bigint, FakePage>();
   /** Calls of `map` so far: how many regions a real engine would hold. */
   mapCalls = 0;
