@@ -52,7 +52,8 @@ const parse = (line: string): Vma => {
   };
 };
 
-const again = (text: string): string => mapsText(text.trimEnd().split('\n').map(parse));
+const again = (text: string): string =>
+  mapsText(text.trimEnd().split('\n').map(parse), { brkStart: 0n, brk: 0n });
 
 describe('/proc/PID/maps', () => {
   it('is printed as Linux 6.18 prints it', () => {
@@ -104,6 +105,16 @@ describe('the guest’s /proc', () => {
       '00600000-00601000 rw-p 00000000 00:00 0                                  [heap]',
       '',
     ]);
+  });
+
+  it('calls whatever lies over the heap [heap], as musl’s guard page', () => {
+    const guest = new Guest();
+    guest.call('brk', 0x602000n);
+    // What musl's malloc does under Linux 6.18: mmap(brk, 4096, PROT_NONE, MAP_FIXED | …).
+    guest.call('mmap', 0x600000n, 0x1000n, 0, 0x32, -1, 0);
+    expect(read(guest, '/proc/self/maps').split('\n')[1]).toBe(
+      '00600000-00601000 ---p 00000000 00:00 0                                  [heap]',
+    );
   });
 
   it('keeps the text of maps while it is read in pieces', () => {

@@ -20,7 +20,7 @@ const PROC = { major: 0, minor: 21 };
 const TEXTS: Readonly<Record<string, (task: Task) => Uint8Array>> = {
   auxv: (task) => task.mm.auxv,
   comm: (task) => nameToBytes(`${task.comm}\n`),
-  maps: (task) => nameToBytes(mapsText(task.mm.space.vmas())),
+  maps: (task) => nameToBytes(mapsText(task.mm.space.vmas(), task.mm)),
   status: (task) => nameToBytes(statusText(task)),
 };
 const LINKS: Readonly<Record<string, (task: Task) => string | undefined>> = {
