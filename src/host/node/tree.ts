@@ -44,6 +44,10 @@ const FOREIGN = process.platform === 'win32' ? /[\\:\0]/ : /\0/;
 
 const SLASH = Buffer.from('/');
 
+/** One name further; `/` itself ends in the slash already. */
+const below = (directory: Buffer, name: Uint8Array): Buffer =>
+  Buffer.concat(directory.equals(SLASH) ? [SLASH, name] : [directory, SLASH, name]);
+
 /**
  * A directory of the host as a tree, read when asked. The kernel layer walks paths and resolves
  * links itself; here every directory on the way is looked at again and a link refused, files are
@@ -81,13 +85,13 @@ export class HostTree implements FileTree {
     if (typeof stats === 'string') return stats;
     if (!stats.isDirectory()) return 'ENOTDIR';
     const host = this.#hostPath(path);
-    const names = typeof host === 'string' ? host : attempt(() => readdirSync(host, 'buffer'));
+    if (typeof host === 'string') return host;
+    const names = attempt(() => readdirSync(host, 'buffer'));
     if (typeof names === 'string') return names;
     return names.flatMap((bytes) => {
-      const name = nameFromBytes(bytes);
-      const found = this.#look(path === '' ? name : `${path}/${name}`);
+      const found = attempt(() => lstatSync(below(host, bytes), { bigint: true }));
       if (typeof found === 'string') return []; // gone in the meantime
-      return [{ name, kind: kindOf(found), number: found.ino }];
+      return [{ name: nameFromBytes(bytes), kind: kindOf(found), number: found.ino }];
     });
   }
 
@@ -123,8 +127,7 @@ export class HostTree implements FileTree {
         if (typeof stats === 'string') return stats;
         if (!stats.isDirectory()) return stats.isSymbolicLink() ? 'ELOOP' : 'ENOTDIR';
       }
-      const parts = host.equals(SLASH) ? [host] : [host, SLASH];
-      host = Buffer.concat([...parts, nameToBytes(name)]);
+      host = below(host, nameToBytes(name));
     }
     return host;
   }

@@ -71,7 +71,10 @@ export class FileView {
   mount(options: MountOptions): void {
     const { at, tree, root = '', writable = false } = options;
     const path = this.#mountPoint(at);
-    const problem = failed(path) ? path : this.#mountProblem(path.at, tree.attributes(root));
+    const readOnly = writable && tree.changes === undefined ? 'the tree cannot be changed' : null;
+    const problem = failed(path)
+      ? path
+      : (this.#mountProblem(path.at, tree.attributes(root)) ?? readOnly);
     if (problem !== null || failed(path))
       throw new TraplineError('bad-option', `cannot mount at ${nameForPeople(at)}: ${problem}`);
     this.mounts.add({ path: path.at, tree, root, writable });
@@ -94,7 +97,10 @@ export class FileView {
     if (place.attributes.kind === 'directory') return 'EISDIR';
     if (place.attributes.kind !== 'file' || place.mount?.special !== undefined) return 'EACCES';
     const inode = this.inodes.at(place);
-    return inode.prepare('read') ?? inode;
+    const error = inode.prepare('read');
+    if (error !== null) return error;
+    inode.pin();
+    return inode;
   }
 
   /**

@@ -79,12 +79,17 @@ const checkFile = (
   return null;
 };
 
+/** Kernels that have told their user of {@link NO_SHARED_WRITES}. */
+const told = new WeakSet<object>();
+const NO_SHARED_WRITES = 'mmap: a shared mapping of a file cannot be written to here (ENODEV)';
+
 /** What lies behind the mapping; null = anonymous memory. */
 const backingOf = ({ ctx, prot, flags, offset, file }: MmapCall) => {
   const mapping = file?.file.mapping?.() ?? 'zero';
   if (mapping === 'zero') return {};
   if ((flags & MapFlag.TYPE) !== MapFlag.PRIVATE && (prot & Prot.Write) !== 0) {
-    ctx.kernel.log('mmap: a shared mapping of a file cannot be written to here: ENODEV');
+    if (!told.has(ctx.kernel)) ctx.kernel.log(NO_SHARED_WRITES);
+    told.add(ctx.kernel);
     return 'ENODEV';
   }
   return { file: mapping, offset };
