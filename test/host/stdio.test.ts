@@ -55,14 +55,11 @@ describe('stdin', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['< /dev/null', '<&-'])('is empty with %s', (redirection) => {
+  it('may be empty', () => {
     const path = script('empty', READ_ALL);
-    const { stderr, status } = spawnSync('sh', [
-      '-c',
-      `exec "$0" "$1" ${redirection}`,
-      process.execPath,
-      path,
-    ]);
+    const { stderr, status } = spawnSync(process.execPath, [path], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     expect(String(stderr)).toBe('{"sizes":[],"end":null}\n');
     expect(status).toBe(0);
   });
