@@ -73,6 +73,15 @@ const writeInt3 = (
 /** Who asks: `self` = the probed process, else the mm of the caller, or null for none. */
 export type Caller = Mm | null | 'self';
 
+const whileChanging = <T>(state: MmState, change: () => T): T => {
+  state.changing = true;
+  try {
+    return change();
+  } finally {
+    state.changing = false;
+  }
+};
+
 /** install_breakpoint. */
 export const install = (
   shared: Shared,
@@ -80,6 +89,15 @@ export const install = (
   uprobe: Uprobe,
   vma: Vma,
   caller: Caller = 'self',
+): InstallErrno | null =>
+  whileChanging(state, () => installLocked(shared, state, uprobe, vma, caller));
+
+const installLocked = (
+  shared: Shared,
+  state: MmState,
+  uprobe: Uprobe,
+  vma: Vma,
+  caller: Caller,
 ): InstallErrno | null => {
   const refusal = prepare(shared, uprobe);
   if (refusal !== null) return refusal;
@@ -100,6 +118,14 @@ export const remove = (
   uprobe: Uprobe,
   vma: Vma,
   caller: Caller = 'self',
+): TextErrno | null => whileChanging(state, () => removeLocked(shared, state, uprobe, vma, caller));
+
+const removeLocked = (
+  shared: Shared,
+  state: MmState,
+  uprobe: Uprobe,
+  vma: Vma,
+  caller: Caller,
 ): TextErrno | null => {
   state.recalc = true;
   const { analysis } = uprobe;

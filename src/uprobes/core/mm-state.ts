@@ -11,6 +11,8 @@ export class MmState {
   hasUprobes = false;
   /** MMF_RECALC_UPROBES: the flag above may be out of date. */
   recalc = false;
+  /** Text is being written (mmap_lock): a hit in between must not start another change. */
+  changing = false;
   /** The `[uprobes]` page, made when first needed. */
   area: XolArea | null = null;
   /** Addresses of the nop5 trampolines, newest first. */

@@ -120,7 +120,7 @@ const patch = (
 /** After the handlers of an int3 hit. A failure marks the uprobe for ever, in every process. */
 export const optimise = (shared: Shared, state: MmState, uprobe: Uprobe, site: bigint): void => {
   const form = formOf(uprobe);
-  if (form === null || uprobe.optimiseFailed) return;
+  if (form === null || uprobe.optimiseFailed || state.changing) return;
   if (readSite(state, site)?.[0] !== BREAKPOINT) return;
   const trampoline = trampolineFor(shared, state, site, callEndOf(form, site));
   if (trampoline !== null && patch(shared, state, uprobe, site, form, trampoline)) {

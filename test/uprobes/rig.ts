@@ -1,0 +1,245 @@
+/** A small process whose text is given as bytes, with uprobes under it: what the tests here run on. */
+import { Frame, SigContext, SigInfoLayout, UContext } from '../../src/abi/sigframe.ts';
+import { NSIG, Sa } from '../../src/abi/signals.ts';
+import { type EngineFactory, Prot, Reg } from '../../src/cpu/engine.ts';
+import { FileTable } from '../../src/kernel/files/file-table.ts';
+import { FileView } from '../../src/kernel/files/file-view.ts';
+import { StandardStreams } from '../../src/kernel/files/standard-streams.ts';
+import { Kernel } from '../../src/kernel/kernel.ts';
+import type { Mm } from '../../src/kernel/mm.ts';
+import { SYSCALL_ROWS } from '../../src/kernel/syscalls/rows.ts';
+import { RUNNING, type Task } from '../../src/kernel/task.ts';
+import type { Inode } from '../../src/memory/backing.ts';
+import {
+  type Consumer,
+  findProfile,
+  type Handle,
+  HandlerResult,
+  type Hit,
+  type ProfileName,
+  Uprobes,
+} from '../../src/uprobes/index.ts';
+import { memoryInode } from '../helpers/memory-inode.ts';
+
+/** The text file is mapped here, so file offset = address - TEXT. */
+export const TEXT = 0x400000n;
+/** A return to this address ends {@link Rig.call}. */
+export const END = 0x700000n;
+const HANDLER = 0x700010n;
+const SIGNAL_STACK = 0x710000n;
+export const STACK_TOP = 0x730000n;
+const STACK_SIZE = 0x10000n;
+
+/** How a call ended. */
+export type Ending =
+  | { readonly kind: 'returned' }
+  | {
+      readonly kind: 'signal';
+      readonly signal: number;
+      readonly code: number;
+      readonly address: bigint;
+      readonly ip: bigint;
+      readonly sp: bigint;
+      readonly trapNumber: bigint;
+      readonly flags: bigint;
+    };
+
+export interface RigOptions {
+  readonly factory: EngineFactory;
+  readonly profile: ProfileName;
+  /** Hex (blanks allowed) by address. */
+  readonly text: Readonly<Record<number, string>>;
+  /** Bytes of the text file; default 16 pages. */
+  readonly fileSize?: number;
+  /** Do not map the text file yet. */
+  readonly unmapped?: boolean;
+}
+
+const bytesOf = (hex: string): Uint8Array =>
+  Uint8Array.from(Buffer.from(hex.replace(/\s+/g, ''), 'hex'));
+
+export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+export class Rig {
+  readonly kernel: Kernel;
+  readonly uprobes: Uprobes;
+  readonly file: Inode;
+  readonly mm: Mm;
+  readonly task: Task;
+  /** Kernel log lines. */
+  readonly log: string[] = [];
+  #ended: 'end' | 'handler' | null = null;
+
+  constructor({ factory, profile, text, fileSize = 0x10000, unmapped = false }: RigOptions) {
+    this.kernel = new Kernel({
+      createEngine: () => factory.create(),
+      syscalls: SYSCALL_ROWS,
+      log: (line) => this.log.push(line),
+    });
+    // Before uprobes, so that the ends of calls are nobody else's breakpoints.
+    this.kernel.subscribe({ breakpoint: (task) => this.#atEnd(task) });
+    this.uprobes = new Uprobes(this.kernel, findProfile(profile)!);
+    const bytes = new Uint8Array(fileSize);
+    for (const [address, hex] of Object.entries(text))
+      bytes.set(bytesOf(hex), Number(address) - Number(TEXT));
+    this.file = memoryInode('/text', bytes);
+    this.mm = this.kernel.createMm();
+    if (!unmapped) this.map(TEXT, Prot.Read | Prot.Exec);
+    this.#mapOwn();
+    const files = new FileView({
+      streams: new StandardStreams({ stdout: () => null, stderr: () => null }),
+      random: () => {},
+    });
+    this.task = this.kernel.createProcess(this.mm, {
+      image: {
+        entry: END,
+        stackPointer: STACK_TOP,
+        brkStart: 0x800000n,
+        exe: this.file,
+        auxv: new Uint8Array(0),
+      },
+      files: new FileTable(files),
+      comm: 'rig',
+    });
+  }
+
+  /** Maps the whole text file once more. */
+  map(address: bigint, prot: number, options: { readonly shared?: boolean } = {}): void {
+    const size = (this.file.size + 4095n) & ~4095n;
+    const result = this.mm.space.map({
+      address,
+      placement: 'only',
+      size,
+      prot,
+      file: this.file,
+      ...options,
+    });
+    if (typeof result === 'string') throw new Error(result);
+  }
+
+  /** Attaches at an address of the first mapping; throws on refusal. */
+  attach(address: bigint, consumer: Consumer, options: { refCtrOffset?: bigint } = {}): Handle {
+    const handle = this.uprobes.register(this.file, address - TEXT, consumer, options);
+    if (typeof handle === 'string') throw new Error(handle);
+    return handle;
+  }
+
+  /** Attaches a consumer that writes `name` (and `name:ret`) into a list. */
+  trace(address: bigint, name: string, list: string[], kind: 'entry' | 'return' | 'both'): Handle {
+    const entry = (): HandlerResult => {
+      list.push(name);
+      return HandlerResult.Continue;
+    };
+    return this.attach(address, {
+      ...(kind !== 'return' && { entry }),
+      ...(kind !== 'entry' && { return: (_: Hit) => void list.push(`${name}:ret`) }),
+    });
+  }
+
+  /** Calls a function of the text and runs until it returns or a signal arrives. */
+  call(address: bigint, regs: Partial<Record<number, bigint>> = {}): Ending {
+    const { task } = this;
+    task.state = RUNNING;
+    task.blocked = 0n;
+    task.trapNumber = 0n;
+    this.#ended = null;
+    for (const reg of Object.values(Reg)) if (reg < Reg.Rip) task.regs.write(reg, regs[reg] ?? 0n);
+    const sp = regs[Reg.Rsp] ?? STACK_TOP - 0x100n;
+    this.mm.space.writeU64(sp, END);
+    task.regs.write(Reg.Rsp, sp);
+    task.regs.write(Reg.Rflags, regs[Reg.Rflags] ?? 0x202n);
+    task.regs.write(Reg.Rip, address);
+    this.kernel.runSlice({ instructions: 100_000 });
+    if (this.#ended === 'end') return { kind: 'returned' };
+    if (this.#ended === 'handler') return this.#signal();
+    throw new Error(`lost at 0x${task.regs.read(Reg.Rip).toString(16)}`);
+  }
+
+  reg(reg: Reg): bigint {
+    return this.task.regs.read(reg);
+  }
+
+  /** Memory as it is, as hex. */
+  bytes(address: bigint, count: number): string {
+    const bytes = new Uint8Array(count);
+    if (this.mm.space.readForced(address, bytes) < count) throw new Error('unmapped');
+    return hexOf(bytes);
+  }
+
+  /** Bytes of the kernel's own mappings, which nobody may read. */
+  specialBytes(address: bigint, count: number): string {
+    const bytes = new Uint8Array(count);
+    this.mm.engine.peek(address, bytes);
+    return hexOf(bytes);
+  }
+
+  /** Start of the mapping with this name, in address order. */
+  specials(name: string): bigint[] {
+    return this.mm.space
+      .vmas()
+      .filter((vma) => vma.special?.name === name)
+      .map((vma) => vma.start);
+  }
+
+  dispose(): void {
+    this.kernel.dispose();
+  }
+
+  #atEnd(task: Task): boolean {
+    const at = task.regs.read(Reg.Rip) - 1n;
+    if (at === END) this.#ended = 'end';
+    else if (at === HANDLER) this.#ended = 'handler';
+    else return false;
+    task.state = { kind: 'stopped', signal: 0 };
+    return true;
+  }
+
+  #mapOwn(): void {
+    const { space } = this.mm;
+    const anonymous = (address: bigint, size: bigint, prot: number): void => {
+      space.map({ address, placement: 'only', size, prot });
+    };
+    anonymous(END, 0x1000n, Prot.Read | Prot.Exec);
+    space.writeText(END, Uint8Array.of(0xcc));
+    space.writeText(HANDLER, Uint8Array.of(0xcc));
+    anonymous(SIGNAL_STACK, STACK_SIZE, Prot.Read | Prot.Write);
+    anonymous(STACK_TOP - STACK_SIZE, STACK_SIZE, Prot.Read | Prot.Write);
+  }
+
+  /** Signals go to a handler on its own stack from here on. */
+  catchSignals(): void {
+    Object.assign(this.task.altStack, { sp: SIGNAL_STACK, size: STACK_SIZE, flags: 0 });
+    const flags = Sa.SIGINFO | Sa.ONSTACK | Sa.RESTORER;
+    for (let signal = 1; signal <= NSIG; signal++)
+      this.task.actions.set(signal, { handler: HANDLER, flags, restorer: HANDLER, mask: 0n });
+  }
+
+  #signal(): Ending {
+    const frame = new Uint8Array(Frame.size);
+    this.mm.space.read(this.reg(Reg.Rsp), frame);
+    const context = new DataView(frame.buffer, Frame.ucontext + UContext.mcontext);
+    const info = new DataView(frame.buffer, Frame.siginfo);
+    const word = (offset: number): bigint => context.getBigUint64(offset, true);
+    return {
+      kind: 'signal',
+      signal: info.getInt32(SigInfoLayout.signo, true),
+      code: info.getInt32(SigInfoLayout.code, true),
+      address: info.getBigUint64(SigInfoLayout.address, true),
+      ip: word(SigContext.ip),
+      sp: word(SigContext.sp),
+      trapNumber: word(SigContext.trapno),
+      flags: word(SigContext.flags),
+    };
+  }
+}
+
+/** Runs a body on a rig and frees it. */
+export const withRig = (options: RigOptions, body: (rig: Rig) => void): void => {
+  const rig = new Rig(options);
+  try {
+    rig.catchSignals();
+    body(rig);
+  } finally {
+    rig.dispose();
+  }
+};
