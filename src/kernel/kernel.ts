@@ -78,6 +78,8 @@ export class Kernel implements KernelServices {
   /** Set inside a trap when the slice is over. */
   #end: SliceEnd | null = null;
   #failure: { readonly error: unknown } | null = null;
+  /** The trap before this one was a system call. */
+  #afterSyscall = false;
 
   constructor(options: KernelOptions) {
     this.#options = options;
@@ -251,6 +253,7 @@ export class Kernel implements KernelServices {
     if (task.state.kind !== 'running') return null;
     this.#end = null;
     this.#failure = null;
+    this.#afterSyscall = false;
     task.mm.engine.run(this.#onTrap, limits);
     // Nothing may be thrown through the engine's own frames.
     const failure = this.#failure as { readonly error: unknown } | null;
@@ -274,6 +277,9 @@ export class Kernel implements KernelServices {
     if (kind === 'budget') return this.#endSlice(BUDGET);
     if (kind === 'unsupported')
       return this.#endSlice({ kind, address: task.regs.read(Reg.Rip), text: trap.text });
+    const afterSyscall = this.#afterSyscall;
+    this.#afterSyscall = kind === 'syscall';
+    if (kind === 'debug' && afterSyscall && isStepOverSyscall(task)) return 'go';
     task.resumeFlag = 0n;
     if (kind === 'syscall') this.dispatcher.enter(task);
     else TRAP_ROUTINES[kind](this, task, trap);
@@ -313,3 +319,10 @@ export class Kernel implements KernelServices {
       this.#mms = this.#mms.filter((other) => other !== mm);
   }
 }
+
+/**
+ * The CPU clears TF on the way into a system call and executes one more instruction after the way
+ * back (IRET, SDM vol. 3, 18.3.1.4): no trap lies between the call and that instruction. An engine
+ * reports one, with ip where the call left it.
+ */
+const isStepOverSyscall = ({ regs }: Task): boolean => regs.read(Reg.Rip) === regs.read(Reg.Rcx);
