@@ -93,6 +93,8 @@ const restartSyscall = (task: Task): void => {
   task.syscall = -1;
 };
 
+/** do_signal_stop. A thread that sleeps goes on sleeping; it is not running either. */
 const stop = (task: Task, signal: number): void => {
-  for (const thread of task.group.threads) thread.state = { kind: 'stopped', signal };
+  for (const thread of task.group.threads)
+    if (thread.state.kind === 'running') thread.state = { kind: 'stopped', signal };
 };
