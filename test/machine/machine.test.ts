@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type EngineFactory,
+  HandlerResult,
+  Machine,
+  type MachineOptions,
+  MemoryTree,
+  Reg,
+  type TraceRecord,
+} from '../../src/index.ts';
+import { engines } from '../helpers/engines.ts';
+
+const CALC = readFileSync(join(import.meta.dirname, '../../demo/calc.elf'));
+
+/** The demo program in a tree of its own; what it prints is collected. */
+const calc = (engine: EngineFactory, expression: string, more: Partial<MachineOptions> = {}) => {
+  const out: string[] = [];
+  const machine = Machine.create({
+    engine,
+    program: {
+      path: '/calc',
+      tree: new MemoryTree({ calc: { bytes: CALC, mode: 0o755 } }),
+      file: 'calc',
+    },
+    argv: ['calc', expression],
+    io: {
+      stdout: (bytes) => {
+        out.push(new TextDecoder().decode(bytes));
+        return null;
+      },
+    },
+    ...more,
+  });
+  return { machine, output: () => out.join('') };
+};
+
+for (const { name, load, missing } of engines)
+  describe(`engine ${name}`, () => {
+    let engine: EngineFactory;
+    beforeAll(async () => {
+      if (missing === null) engine = await load();
+    });
+    const test = (title: string, run: () => Promise<void>) =>
+      it(title, async (ctx) => {
+        if (missing !== null) return ctx.skip(missing);
+        await run();
+      });
+
+    test('runs a program to its exit status', async () => {
+      const { machine, output } = calc(engine, '6 * 7');
+      expect(await machine.run()).toEqual({ kind: 'exit', status: 0 });
+      expect(output()).toBe('6 * 7 = 42\n');
+      machine.dispose();
+    });
+
+    test('a handler that changes a register changes the result', async () => {
+      const { machine, output } = calc(engine, '3!');
+      let calls = 0;
+      machine.uprobe('@:factorial', {
+        entry: ({ regs }) => {
+          if (calls++ === 0) regs.write(Reg.Rdi, 5n);
+          return HandlerResult.Continue;
+        },
+      });
+      await machine.run();
+      expect(output()).toBe('3! = 120\n');
+      machine.dispose();
+    });
+
+    test('a return handler that changes ax changes the result', async () => {
+      const { machine, output } = calc(engine, '3!');
+      machine.uprobe('@:evaluate', {
+        return: ({ regs }) => {
+          regs.write(Reg.Rax, 77n);
+          return undefined;
+        },
+      });
+      await machine.run();
+      expect(output()).toBe('3! = 77\n');
+      machine.dispose();
+    });
+
+    test('a session hands a cookie from entry to return', async () => {
+      const { machine } = calc(engine, '4!');
+      const cookies: bigint[] = [];
+      machine.uprobe('@:factorial', {
+        entry: (hit) => {
+          if (hit.cookie !== null) hit.cookie.value = hit.regs.read(Reg.Rdi);
+          return HandlerResult.Continue;
+        },
+        return: (hit) => {
+          cookies.push(hit.cookie?.value ?? -1n);
+          return undefined;
+        },
+      });
+      await machine.run();
+      expect(cookies).toEqual([1n, 2n, 3n, 4n]);
+      machine.dispose();
+    });
+
+    test('a closed link is silent, and the program’s text is as before', async () => {
+      const { machine, output } = calc(engine, '3!');
+      const link = machine.uprobe('@:factorial', {
+        entry: () => {
+          throw new Error('called after close');
+        },
+      });
+      link.close();
+      link.close();
+      await machine.run();
+      expect(output()).toBe('3! = 6\n');
+      machine.dispose();
+    });
+
+    test('a snapshot taken between two slices runs on to the same records', async () => {
+      const { machine } = calc(engine, '5!');
+      const records: TraceRecord[] = [];
+      machine.tracefs.sink = { wantsRegisters: true, emit: (record) => records.push(record) };
+      machine.tracefs.define('p:f @:factorial n=%di:s64');
+      machine.tracefs.define('r:g @:factorial value=$retval:s64');
+      expect(await machine.run({ maxInstructions: 60 })).toEqual({
+        kind: 'limit',
+        limit: 'instructions',
+      });
+      const snapshot = machine.capture();
+      const before = records.length;
+      const first = await machine.run();
+      const once = records.splice(before);
+      expect(once.length).toBeGreaterThan(0);
+      machine.restore(snapshot);
+      expect(await machine.run()).toEqual(first);
+      expect(records.slice(before)).toEqual(once);
+      machine.dispose();
+    });
+
+    test('a limit ends a run, and the run goes on afterwards', async () => {
+      const { machine, output } = calc(engine, '2 + 2');
+      let slices = 0;
+      let end = await machine.run({ maxInstructions: 50 });
+      while (end.kind === 'limit') {
+        slices++;
+        end = await machine.run({ maxInstructions: 50 });
+      }
+      expect(end).toEqual({ kind: 'exit', status: 0 });
+      expect(slices).toBeGreaterThan(1);
+      expect(output()).toBe('2 + 2 = 4\n');
+      machine.dispose();
+    });
+
+    test('an abort ends a run', async () => {
+      const { machine } = calc(engine, '1');
+      const abort = new AbortController();
+      abort.abort();
+      expect(await machine.run({ abort: abort.signal })).toEqual({
+        kind: 'limit',
+        limit: 'aborted',
+      });
+      machine.dispose();
+    });
+
+    test('refuses a probe on nothing, naming symbol and errno', () => {
+      const { machine } = calc(engine, '1');
+      expect(() => machine.uprobe('@:nothing', { entry: () => undefined })).toThrow(
+        expect.objectContaining({ code: 'bad-probe', errno: 'ENOENT' }),
+      );
+      machine.dispose();
+      return Promise.resolve();
+    });
+
+    test('two machines side by side share nothing', async () => {
+      const a = calc(engine, '1 + 1');
+      const b = calc(engine, '2 + 2');
+      const hits: string[] = [];
+      a.machine.uprobe('@:apply', {
+        entry: () => {
+          hits.push('a');
+          return HandlerResult.Continue;
+        },
+      });
+      await Promise.all([a.machine.run(), b.machine.run()]);
+      expect(hits).toEqual(['a']);
+      expect(a.output() + b.output()).toBe('1 + 1 = 2\n2 + 2 = 4\n');
+      a.machine.dispose();
+      b.machine.dispose();
+    });
+  });
