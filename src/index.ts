@@ -38,6 +38,7 @@ export type {
   Attributes,
   DirectoryEntry,
   FileKind,
+  FileTimes,
   FileTree,
   TreeChanges,
   TreeFile,

@@ -55,11 +55,10 @@ describe('stdin', () => {
     expect(code).toBe(0);
   });
 
-  it('may be empty', () => {
+  it.each(['</dev/null', '<&-'])('is empty with %s', (redirection) => {
     const path = script('empty', READ_ALL);
-    const { stderr, status } = spawnSync(process.execPath, [path], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const command = `exec "$0" "$1" ${redirection}`;
+    const { stderr, status } = spawnSync('sh', ['-c', command, process.execPath, path]);
     expect(String(stderr)).toBe('{"sizes":[],"end":null}\n');
     expect(status).toBe(0);
   });

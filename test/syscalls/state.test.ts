@@ -89,6 +89,19 @@ describe('what calls change', () => {
     expect(guest.call('getrusage', 0, into)).toBe(0);
   });
 
+  it('there are no extended attributes', () => {
+    const guest = new Guest({}, new MemoryTree({ f: '' }));
+    expect(guest.call('getxattr', '/f', 'user.a', null, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('lgetxattr', '/f', 'user.a', null, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('fgetxattr', 0, 'user.a', null, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('setxattr', '/f', 'user.a', 'v', 1, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('lsetxattr', '/f', 'user.a', 'v', 1, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('fsetxattr', 0, 'user.a', 'v', 1, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('listxattr', '/f', null, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('llistxattr', '/f', null, 0)).toBe('EOPNOTSUPP');
+    expect(guest.call('flistxattr', 0, null, 0)).toBe('EOPNOTSUPP');
+  });
+
   it('no links and nodes are made', () => {
     const guest = new Guest();
     expect(guest.call('symlink', 'a', '/b')).toBe('EPERM');

@@ -5,6 +5,7 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  futimesSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -20,6 +21,7 @@ import {
   type DirectoryEntry,
   type ErrnoName,
   type FileKind,
+  type FileTimes,
   type FileTree,
   nameFromBytes,
   nameToBytes,
@@ -154,18 +156,33 @@ const changesOf = (hostPath: (path: string) => Buffer | ErrnoName): TreeChanges 
       return change(from, (host) => renameSync(host, goal));
     },
     setMode: (path, mode) => change(path, (host) => setMode(host, mode & MODE_BITS)),
+    setTimes: (path, times) => change(path, (host) => setTimes(host, times)),
   };
 };
 
-/** chmod that never follows a link. */
-const setMode = (host: Buffer, mode: number): void => {
-  const fd = attempt(() => openSync(host, constants.O_RDONLY | SAFE));
-  if (typeof fd === 'number') {
-    fchmodSync(fd, mode);
+/** Runs a change on what a name stands for, a link never being followed. */
+const onFile = (host: Buffer, act: (fd: number) => void): void => {
+  const fd = openSync(host, constants.O_RDONLY | SAFE);
+  try {
+    act(fd);
+  } finally {
     closeSync(fd);
-  } else if (fd === 'EACCES' && !lstatSync(host).isSymbolicLink()) chmodSync(host, mode);
-  else throw Object.assign(new Error(fd), { code: fd });
+  }
 };
+
+/** chmod; a file that may not be read cannot be opened for it, but then it is none of a link's. */
+const setMode = (host: Buffer, mode: number): void => {
+  if (lstatSync(host).isSymbolicLink()) throw Object.assign(new Error('a link'), { code: 'ELOOP' });
+  if (attempt(() => onFile(host, (fd) => fchmodSync(fd, mode))) === 'EACCES') chmodSync(host, mode);
+};
+
+/** Node sets times in seconds as doubles: exact to a microsecond or so. */
+const setTimes = (host: Buffer, { accessed, modified }: FileTimes): void =>
+  onFile(host, (fd) => {
+    const now = fstatSync(fd, { bigint: true });
+    const seconds = (ns: bigint): number => Number(ns / 1000n) / 1e6;
+    futimesSync(fd, seconds(accessed ?? now.atimeNs), seconds(modified ?? now.mtimeNs));
+  });
 
 /** What opening something that is no regular file comes to. */
 const NO_FILE: Readonly<Record<FileKind, ErrnoName>> = {

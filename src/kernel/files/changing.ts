@@ -1,7 +1,7 @@
 import type { ErrnoName } from '../../abi/errno.ts';
 import type { FileView } from './file-view.ts';
 import type { Place } from './mounts.ts';
-import { failed, joinPath, type TreeChanges } from './tree.ts';
+import { type FileTimes, failed, joinPath, type TreeChanges } from './tree.ts';
 import type { Walk } from './walk.ts';
 
 /** A name in a directory that may be changed. */
@@ -108,11 +108,31 @@ export const rename = (
   return null;
 };
 
+/** What can be changed of a place without changing names. */
+const changesOf = ({ mount }: Place): TreeChanges | ErrnoName => {
+  if (mount?.refuses !== undefined) return 'EPERM';
+  return (mount?.writable === true ? mount.tree.changes : undefined) ?? 'EROFS';
+};
+
 /** chmod(2). */
 export const setMode = (place: Place, mode: number): ErrnoName | null => {
-  if (place.mount?.refuses !== undefined) return 'EPERM';
-  const changes = place.mount?.writable === true ? place.mount.tree.changes : undefined;
-  return changes === undefined ? 'EROFS' : changes.setMode(place.treePath, mode);
+  const changes = changesOf(place);
+  return failed(changes) ? changes : changes.setMode(place.treePath, mode);
+};
+
+/** utimensat(2). */
+export const setTimes = (place: Place, times: FileTimes): ErrnoName | null => {
+  const changes = changesOf(place);
+  return failed(changes) ? changes : changes.setTimes(place.treePath, times);
+};
+
+/** chown(2) by somebody who may not give files away: what is there already may be set again. */
+export const setOwner = (place: Place, uid: number, gid: number): ErrnoName | null => {
+  const changes = changesOf(place);
+  if (failed(changes)) return changes;
+  const isKept = (wanted: number, now: number): boolean => wanted === -1 || wanted === now;
+  const { attributes } = place;
+  return isKept(uid, attributes.uid) && isKept(gid, attributes.gid) ? null : 'EPERM';
 };
 
 /** Its number may be given to another file. One of several names keeps the file as it is. */

@@ -9,26 +9,27 @@ import {
   type TreeFile,
 } from './tree.ts';
 
-interface FileNode {
-  readonly kind: 'file';
+/** What every kind of node has. */
+interface NodeBase {
   readonly number: bigint;
   mode: number;
+  accessed: bigint;
+  modified: bigint;
+}
+interface FileNode extends NodeBase {
+  readonly kind: 'file';
   /** At least `size` long: grows by doubling. */
   bytes: Uint8Array;
   size: number;
   /** Names and open handles; the bytes count against the capacity while there is either. */
   uses: number;
 }
-interface DirectoryNode {
+interface DirectoryNode extends NodeBase {
   readonly kind: 'directory';
-  readonly number: bigint;
-  mode: number;
   entries: Map<string, Node>;
 }
-interface LinkNode {
+interface LinkNode extends NodeBase {
   readonly kind: 'symlink';
-  readonly number: bigint;
-  mode: number;
   readonly target: string;
 }
 type Node = FileNode | DirectoryNode | LinkNode;
@@ -51,16 +52,19 @@ export interface MemoryTreeOptions {
 }
 
 interface Captured {
-  readonly nodes: readonly (readonly [Node, Map<string, Node> | Uint8Array | null, number])[];
+  readonly nodes: readonly (readonly [Node, Map<string, Node> | Uint8Array | null, NodeBase])[];
   readonly nextNumber: bigint;
 }
+
+/** Everything belongs to the guest's user. */
+const OWNER = 1000;
 
 const lastSlash = (path: string): [directory: string, name: string] => {
   const at = path.lastIndexOf('/');
   return at < 0 ? ['', path] : [path.slice(0, at), path.slice(at + 1)];
 };
 
-/** A tree that lives in memory: for tests, and for hosts without files. Times are all 0. */
+/** A tree that lives in memory: for tests, and for hosts without files. Times are 0 until set. */
 export class MemoryTree implements FileTree {
   readonly domain: object = this;
   readonly changes?: TreeChanges;
@@ -92,12 +96,12 @@ export class MemoryTree implements FileTree {
       device: this.#device,
       number: node.number,
       links: node.kind === 'directory' ? 2 : 1,
-      uid: 0,
-      gid: 0,
+      uid: OWNER,
+      gid: OWNER,
       represents: { major: 0, minor: 0 },
-      accessed: 0n,
-      modified: 0n,
-      changed: 0n,
+      accessed: node.accessed,
+      modified: node.modified,
+      changed: node.modified,
     };
   }
 
@@ -141,12 +145,14 @@ export class MemoryTree implements FileTree {
   }
 
   capture(): Captured {
-    const nodes: [Node, Map<string, Node> | Uint8Array | null, number][] = [];
+    const nodes: [Node, Map<string, Node> | Uint8Array | null, NodeBase][] = [];
     const visit = (node: Node): void => {
-      if (node.kind === 'file') nodes.push([node, node.bytes.slice(0, node.size), node.mode]);
-      else if (node.kind === 'symlink') nodes.push([node, null, node.mode]);
+      const { number, mode, accessed, modified } = node;
+      const base: NodeBase = { number, mode, accessed, modified };
+      if (node.kind === 'file') nodes.push([node, node.bytes.slice(0, node.size), base]);
+      else if (node.kind === 'symlink') nodes.push([node, null, base]);
       else {
-        nodes.push([node, new Map(node.entries), node.mode]);
+        nodes.push([node, new Map(node.entries), base]);
         for (const child of node.entries.values()) visit(child);
       }
     };
@@ -158,8 +164,8 @@ export class MemoryTree implements FileTree {
     const { nodes, nextNumber } = state as Captured;
     this.#used = 0;
     this.#nextNumber = nextNumber;
-    for (const [node, content, mode] of nodes) {
-      node.mode = mode;
+    for (const [node, content, base] of nodes) {
+      Object.assign(node, base);
       if (node.kind === 'directory') node.entries = new Map(content as Map<string, Node>);
       if (node.kind !== 'file') continue;
       node.bytes = (content as Uint8Array).slice();
@@ -168,12 +174,12 @@ export class MemoryTree implements FileTree {
     }
   }
 
-  #number(): bigint {
-    return this.#nextNumber++;
+  #base(mode: number): NodeBase {
+    return { number: this.#nextNumber++, mode, accessed: 0n, modified: 0n };
   }
 
   #directory(mode: number): DirectoryNode {
-    return { kind: 'directory', number: this.#number(), mode, entries: new Map() };
+    return { kind: 'directory', ...this.#base(mode), entries: new Map() };
   }
 
   #find(path: string): Node | ErrnoName {
@@ -209,14 +215,13 @@ export class MemoryTree implements FileTree {
   #nodeOf(entry: MemoryEntry): Node {
     if (typeof entry === 'string' || entry instanceof Uint8Array)
       return this.#nodeOf({ bytes: entry, mode: 0o644 });
-    if ('link' in entry)
-      return { kind: 'symlink', number: this.#number(), mode: 0o777, target: entry.link };
+    if ('link' in entry) return { kind: 'symlink', ...this.#base(0o777), target: entry.link };
     if ('directory' in entry) return this.#directory(0o755);
     const bytes =
       typeof entry.bytes === 'string' ? new TextEncoder().encode(entry.bytes) : entry.bytes.slice();
     this.#used += bytes.length;
     const size = bytes.length;
-    return { kind: 'file', number: this.#number(), mode: entry.mode, bytes, size, uses: 1 };
+    return { kind: 'file', ...this.#base(entry.mode), bytes, size, uses: 1 };
   }
 
   #resize(node: FileNode, size: bigint): ErrnoName | null {
@@ -280,6 +285,13 @@ export class MemoryTree implements FileTree {
     if (!failed(parent)) parent[0].entries.delete(parent[1]);
   }
 
+  #change(path: string, fields: Partial<NodeBase>): ErrnoName | null {
+    const node = this.#find(path);
+    if (failed(node)) return node;
+    Object.assign(node, fields);
+    return null;
+  }
+
   #writer(): TreeChanges {
     return {
       createFile: (path, mode) =>
@@ -292,12 +304,8 @@ export class MemoryTree implements FileTree {
           node.kind !== 'directory' ? 'ENOTDIR' : node.entries.size > 0 ? 'ENOTEMPTY' : null,
         ),
       rename: (from, to) => this.#rename(from, to),
-      setMode: (path, mode) => {
-        const node = this.#find(path);
-        if (failed(node)) return node;
-        node.mode = mode;
-        return null;
-      },
+      setMode: (path, mode) => this.#change(path, { mode }),
+      setTimes: (path, times) => this.#change(path, times),
     };
   }
 }

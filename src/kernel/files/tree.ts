@@ -51,6 +51,12 @@ export interface TreeFile {
   close(): void;
 }
 
+/** New times of a file in nanoseconds since 1970; an absent one stays. */
+export interface FileTimes {
+  readonly accessed?: bigint;
+  readonly modified?: bigint;
+}
+
 /** What a writable tree can do besides. Every name is new or final: nothing here follows a link. */
 export interface TreeChanges {
   /** Makes an empty regular file; EEXIST when there is anything of that name. */
@@ -62,6 +68,7 @@ export interface TreeChanges {
   /** rename(2): replaces `to` if the kinds allow it. */
   rename(from: string, to: string): ErrnoName | null;
   setMode(path: string, mode: number): ErrnoName | null;
+  setTimes(path: string, times: FileTimes): ErrnoName | null;
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { ErrnoName } from '../../abi/errno.ts';
 import { AtFlag, O } from '../../abi/fcntl.ts';
 import { s64 } from '../../base/bytes.ts';
-import { makeDirectory, removeDirectory, rename, setMode, unlink } from '../files/changing.ts';
+import { makeDirectory, removeDirectory, rename, unlink } from '../files/changing.ts';
 import type { FileView } from '../files/file-view.ts';
 import { openPath } from '../files/opening.ts';
 import { failed } from '../files/tree.ts';
-import { type Answer, always, answering, descriptor } from './answer.ts';
-import { CWD, placeAt, startedPathAt } from './at.ts';
-import { asInt, asUint, full, partial, type SyscallContext, type SyscallRow } from './table.ts';
+import { type Answer, always, answering } from './answer.ts';
+import { CWD, startedPathAt } from './at.ts';
+import { asUint, full, partial, type SyscallContext, type SyscallRow } from './table.ts';
 
 /** Runs a change on the path at an address. */
 const onPath = (
@@ -64,18 +64,6 @@ const truncate = answering((ctx, [path, lengthArg]) => {
   });
 });
 
-const chmodAt = (ctx: SyscallContext, dirFd: bigint, path: bigint, mode: bigint): Answer => {
-  const place = placeAt(ctx, dirFd, path);
-  return failed(place) ? place : setMode(place, asUint(mode) & 0o7777);
-};
-
-const fchmod = answering((ctx, [fd, mode]) => {
-  const description = descriptor(ctx, asInt(fd));
-  if (description === undefined) return 'EBADF';
-  const place = ctx.files.view.find('/', description.file.path);
-  return failed(place) ? place : setMode(place, asUint(mode) & 0o7777);
-});
-
 const umask = answering(({ files }, [mask]) => {
   const old = files.umask;
   files.umask = asUint(mask) & 0o777;
@@ -123,15 +111,6 @@ export const CHANGE_ROWS: readonly SyscallRow[] = [
     ),
   ),
   full('truncate', truncate),
-  full(
-    'chmod',
-    answering((ctx, [path, mode]) => chmodAt(ctx, CWD, path, mode)),
-  ),
-  full(
-    'fchmodat',
-    answering((ctx, [dirFd, path, mode]) => chmodAt(ctx, dirFd, path, mode)),
-  ),
-  full('fchmod', fchmod),
   full('umask', umask),
   partial('link', NO_LINKS, always('EPERM')),
   partial('linkat', NO_LINKS, always('EPERM')),

@@ -136,6 +136,22 @@ const ftruncate = answering((ctx, [fd, lengthArg]) => {
 
 const resizable = ({ file }: FileDescription): boolean => file.resize !== undefined;
 
+const FALLOC_FL_KEEP_SIZE = 1;
+
+const fallocate = answering((ctx, [fd, mode, offsetArg, lengthArg]): Answer => {
+  const description = descriptor(ctx, asInt(fd));
+  if (description === undefined) return 'EBADF';
+  const [offset, length] = [s64(offsetArg), s64(lengthArg)];
+  if (offset < 0n || length <= 0n) return 'EINVAL';
+  if ((asUint(mode) & ~FALLOC_FL_KEEP_SIZE) !== 0) return 'EOPNOTSUPP';
+  if (!description.writable) return 'EBADF';
+  const { file } = description;
+  if (file.attributes().kind === 'fifo') return 'ESPIPE';
+  if (file.resize === undefined) return 'ENODEV';
+  const end = offset + length;
+  return asUint(mode) !== 0 || end <= file.size() ? 0 : file.resize(end);
+});
+
 const close = answering(({ files }, [fd]): ErrnoName | null => files.close(asInt(fd)));
 
 /** The life of descriptors. */
@@ -152,4 +168,5 @@ export const DESCRIPTOR_ROWS: readonly SyscallRow[] = [
   full('sync', always(0)),
   partial('fadvise64', 'advice is not taken', ifOpen(0)),
   full('ftruncate', ftruncate),
+  partial('fallocate', 'no holes; FALLOC_FL_KEEP_SIZE reserves nothing', fallocate),
 ];

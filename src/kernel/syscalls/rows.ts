@@ -2,6 +2,8 @@ import { CHANGE_ROWS } from './changes.ts';
 import { COPYING_ROWS } from './copying.ts';
 import { DESCRIPTOR_ROWS } from './descriptors.ts';
 import { DIRECTORY_ROWS } from './directories.ts';
+import { FILE_ATTRIBUTE_ROWS } from './file-attributes.ts';
+import { FILE_TIME_ROWS } from './file-times.ts';
 import { FUTEX_ROWS } from './futex.ts';
 import { ID_ROWS } from './ids.ts';
 import { IOCTL_ROWS } from './ioctl.ts';
@@ -33,6 +35,8 @@ export const SYSCALL_ROWS: readonly SyscallRow[] = [
   COPYING_ROWS,
   DESCRIPTOR_ROWS,
   DIRECTORY_ROWS,
+  FILE_ATTRIBUTE_ROWS,
+  FILE_TIME_ROWS,
   FUTEX_ROWS,
   ID_ROWS,
   IOCTL_ROWS,
