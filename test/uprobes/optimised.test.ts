@@ -15,15 +15,15 @@ const RED_ZONE_10 = 0x401840n;
 const BY_HAND = 0x401900n;
 const SP = STACK_TOP - 0x100n;
 
-const TEXT_BYTES: Readonly<Record<number, string>> = {
-  4200192: '0f 1f 44 00 00 c3',
-  4200256: '66 2e 0f 1f 84 00 00 00 00 00 c3',
+const TEXT_BYTES: Readonly<Record<string, string>> = {
+  '0x401700': '0f 1f 44 00 00 c3',
+  '0x401740': '66 2e 0f 1f 84 00 00 00 00 00 c3',
   // Leaf functions: mov %rdi,-8(%rsp); nopN; mov -8(%rsp),%rax; ret
-  4200448: '48 89 7c 24 f8 0f 1f 44 00 00 48 8b 44 24 f8 c3',
-  4200512: '48 89 7c 24 f8 66 2e 0f 1f 84 00 00 00 00 00 48 8b 44 24 f8 c3',
+  '0x401800': '48 89 7c 24 f8 0f 1f 44 00 00 48 8b 44 24 f8 c3',
+  '0x401840': '48 89 7c 24 f8 66 2e 0f 1f 84 00 00 00 00 00 48 8b 44 24 f8 c3',
   // mov $336,%eax; syscall; ret
-  4200704: 'b8 50 01 00 00 0f 05 c3',
-  4202493: '0f 1f 44 00 00 c3',
+  '0x401900': 'b8 50 01 00 00 0f 05 c3',
+  '0x401ffd': '0f 1f 44 00 00 c3',
 };
 
 const NOP5_PROFILES = ['k6.18', 'k7.1', 'k7.1.5'] as const;
@@ -275,7 +275,7 @@ for (const engine of engines)
           rig.call(0x402ff6n);
           expect(rig.bytes(0x402ff6n, 6)).toBe('488d642480e8');
         },
-        { text: { 4202487: nop10, 4206582: nop10 }, fileSize: 0x4000 },
+        { text: { '0x401ff7': nop10, '0x402ff6': nop10 }, fileSize: 0x4000 },
       );
     });
 

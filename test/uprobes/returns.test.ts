@@ -16,25 +16,25 @@ const CALLS_LEAVES = 0x401700n;
 const TRAMPOLINE_BY_HAND = 0x401800n;
 const READS_RETURN = 0x401900n;
 
-const TEXT_BYTES: Readonly<Record<number, string>> = {
+const TEXT_BYTES: Readonly<Record<string, string>> = {
   // nop; mov $0x1234,%eax; ret
-  4198400: '90 b8 34 12 00 00 c3',
+  '0x401000': '90 b8 34 12 00 00 c3',
   // A: nop; jmp B    B: nop; jmp C    C: push %rbp; pop %rbp; mov $7,%eax; ret
-  4198656: '90 e9 fa 00 00 00',
-  4198912: '90 e9 fa 00 00 00',
-  4199168: '55 5d b8 07 00 00 00 c3',
+  '0x401100': '90 e9 fa 00 00 00',
+  '0x401200': '90 e9 fa 00 00 00',
+  '0x401300': '55 5d b8 07 00 00 00 c3',
   // push %rbx; dec %edi; jz +5; call RECURSE; pop %rbx; ret
-  4199424: '53 ff cf 74 05 e8 f6 ff ff ff 5b c3',
+  '0x401400': '53 ff cf 74 05 e8 f6 ff ff ff 5b c3',
   // nop; ret $16
-  4199680: '90 c2 10 00',
+  '0x401500': '90 c2 10 00',
   // longjmp: nop; mov %r12,%rsp; jmp *%r13
-  4199936: '90 4c 89 e4 41 ff e5',
+  '0x401600': '90 4c 89 e4 41 ff e5',
   // nop; call LEAVES; ud2
-  4200192: '90 e8 fa fe ff ff 0f 0b',
+  '0x401700': '90 e8 fa fe ff ff 0f 0b',
   // mov $335,%eax; syscall; ret
-  4200448: 'b8 4f 01 00 00 0f 05 c3',
+  '0x401800': 'b8 4f 01 00 00 0f 05 c3',
   // nop; mov (%rsp),%rax; ret
-  4200704: '90 48 8b 04 24 c3',
+  '0x401900': '90 48 8b 04 24 c3',
 };
 
 const SIGILL = 4;

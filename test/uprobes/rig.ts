@@ -48,7 +48,7 @@ export interface RigOptions {
   readonly factory: EngineFactory;
   readonly profile: ProfileName;
   /** Hex (blanks allowed) by address. */
-  readonly text: Readonly<Record<number, string>>;
+  readonly text: Readonly<Record<string, string>>;
   /** Bytes of the text file; default 16 pages. */
   readonly fileSize?: number;
   /** Do not map the text file yet. */

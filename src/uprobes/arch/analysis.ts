@@ -38,6 +38,11 @@ export interface Stepping {
   readonly ipFixup: IpFixup;
   /** popf: TF stays as the instruction loaded it. */
   readonly keepTf: boolean;
+  /**
+   * syscall: the CPU masks TF on the way into the kernel, so the trap comes one instruction later;
+   * that one runs in the slot too (seen on 6.18.44).
+   */
+  readonly trapsLate: boolean;
   /** Stands in for ip in a RIP-relative operand. */
   readonly scratch: Reg | null;
 }

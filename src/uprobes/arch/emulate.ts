@@ -39,11 +39,11 @@ const jump = (regs: RegisterFile, target: bigint): true => {
 
 /**
  * False when the instruction must be stepped: it is none of those, or its store faulted.
- * @param site address of the instruction
+ * @param ip where the instruction is taken to be: handlers may have moved it
  */
-export const emulate = (task: Task, { handling, length }: Accepted, site: bigint): boolean => {
+export const emulate = (task: Task, { handling, length }: Accepted, ip: bigint): boolean => {
   const { regs } = task;
-  const next = site + BigInt(length);
+  const next = ip + BigInt(length);
   switch (handling.kind) {
     case 'nop':
       return jump(regs, next);

@@ -16,6 +16,8 @@ const ABSOLUTE = new Set([0xc3, 0xcb, 0xc2, 0xca, 0xea]);
 const FAR_CALL = 0x9a;
 const POPF = 0x9d;
 const GROUP_5 = 0xff;
+/** Second opcode byte. */
+const SYSCALL = 0x05;
 
 /** modrm.reg of opcode FF: indirect calls and jumps, near and far. */
 const GROUP_5_FIXUP: readonly IpFixup[] = ['ip', 'ip', 'call', 'call', 'none', 'none', 'ip', 'ip'];
@@ -59,24 +61,33 @@ const rewrite = (insn: Insn, bytes: Uint8Array, scratch: Reg): void => {
   change(modrmOffset(insn), () => MOD_DISP32 | (modrmReg(insn) << 3) | scratch);
 };
 
+const emulated = (bytes: Uint8Array, ipFixup: IpFixup): Stepping => ({
+  bytes,
+  ipFixup,
+  keepTf: false,
+  trapsLate: false,
+  scratch: null,
+});
+
 /** A call that cannot be emulated is stepped with its displacement gone, for the fault it makes. */
 const forCall = (insn: Insn, bytes: Uint8Array): Stepping => {
   const offset = immOffset(insn);
   bytes.fill(0, offset, offset + insn.immSize);
-  return { bytes, ipFixup: 'retry', keepTf: false, scratch: null };
+  return emulated(bytes, 'retry');
 };
 
 /** `bytes`: the 16 bytes of the copy; a new array comes back. */
 export const steppingOf = (insn: Insn, bytes: Uint8Array, handling: Handling): Stepping => {
   const copy = bytes.slice();
   if (handling.kind === 'call') return forCall(insn, copy);
-  if (handling.kind !== 'step') return { bytes: copy, ipFixup: 'ip', keepTf: false, scratch: null };
+  if (handling.kind !== 'step') return emulated(copy, 'none');
   const scratch = mayBeRipRelative(insn) ? scratchFor(insn) : null;
   if (scratch !== null) rewrite(insn, copy, scratch);
   return {
     bytes: copy,
     ipFixup: ipFixupOf(insn),
     keepTf: insn.opcode[0] === POPF,
+    trapsLate: insn.opcode[0] === 0x0f && insn.opcode[1] === SYSCALL,
     scratch,
   };
 };

@@ -32,10 +32,10 @@ const handleStray = (shared: Shared, task: Task, state: MmState, site: bigint): 
 };
 
 /** Executes the probed instruction: emulated at once, or prepared for a step. */
-const execute = (shared: Shared, task: Task, uprobe: Uprobe, site: bigint): void => {
+const execute = (shared: Shared, task: Task, uprobe: Uprobe, site: bigint, ip: bigint): void => {
   const { analysis } = uprobe;
   if (analysis === null) return;
-  if (emulate(task, analysis, site)) {
+  if (emulate(task, analysis, ip)) {
     shared.counters.emulated++;
     if ((task.regs.read(Reg.Rflags) & Flag.TF) !== 0n) sendTrap(shared, task);
     return;
@@ -64,6 +64,7 @@ export const handleBreakpoint = (shared: Shared, task: Task): void => {
   shared.counters.int3Hits++;
   runEntryHandlers(shared, task, uprobe, site, 'int3');
   optimise(shared, state, uprobe, site);
-  if (profile.skipInsnWhenIpChanged && regs.read(Reg.Rip) !== site) return;
-  execute(shared, task, uprobe, site);
+  const ip = regs.read(Reg.Rip);
+  if (profile.skipInsnWhenIpChanged && ip !== site) return;
+  execute(shared, task, uprobe, site, ip);
 };

@@ -1,5 +1,6 @@
 /** What uprobes ask of the kernel layer: the traps, the way back to user code, signals, mappings. */
 import { Sig } from '../../abi/signals.ts';
+import { Reg } from '../../cpu/engine.ts';
 import type { KernelHooks } from '../../kernel/hooks.ts';
 import type { Task } from '../../kernel/task.ts';
 import { abandonStep, leaveStep, NO_TRAP } from '../xol/step.ts';
@@ -11,6 +12,10 @@ import type { Step, TaskState } from './task-state.ts';
 
 const stepOf = (taskState: TaskState | undefined): Step | null =>
   taskState === undefined || taskState.state.kind === 'running' ? null : taskState.state;
+
+/** An engine that traps right after a syscall is early; the CPU would run one more instruction. */
+const hasOnlyEnteredKernel = (task: Task, { analysis, slotAddress }: Step): boolean =>
+  analysis.stepping.trapsLate && task.regs.read(Reg.Rip) === slotAddress + BigInt(analysis.length);
 
 /** Signals whose si_addr is the faulting instruction. */
 const NAMES_INSTRUCTION: ReadonlySet<number> = new Set([Sig.SIGILL, Sig.SIGFPE]);
@@ -36,6 +41,7 @@ export const kernelHooks = (shared: Shared): KernelHooks => ({
   debugTrap(task) {
     const step = stepOf(shared.findTaskState(task));
     if (step === null) return false;
+    if (hasOnlyEnteredKernel(task, step)) return true;
     step.kind = 'stepped';
     task.notifyResume = true;
     return true;
