@@ -49,8 +49,20 @@ const breakpoint: TrapRoutine = (kernel, task) => {
 
 const debug: TrapRoutine = (kernel, task) => {
   if (kernel.hooks.debugTrap(task)) return;
-  const info = { signal: Sig.SIGTRAP, code: SiCode.TRAP_TRACE, address: ipOf(task) };
+  const code = isInt1(task) ? SiCode.TRAP_BRKPT : SiCode.TRAP_TRACE;
+  const info = { signal: Sig.SIGTRAP, code, address: ipOf(task) };
   raise(kernel, task, { vector: Vector.Debug, isFault: false }, info);
+};
+
+/**
+ * `int1` (F1) is a debug trap without TF. An instruction that has cleared TF traps without it too,
+ * but no such instruction ends in F1.
+ */
+const isInt1 = (task: Task): boolean => {
+  if ((task.regs.read(Reg.Rflags) & Flag.TF) !== 0n) return false;
+  const last = new Uint8Array(1);
+  task.mm.space.readForced(ipOf(task) - 1n, last);
+  return last[0] === 0xf1;
 };
 
 const OUTCOMES = {

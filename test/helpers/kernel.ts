@@ -47,6 +47,7 @@ export const bootBytes = (
     streams: new StandardStreams({ stdout: sink, stderr: sink }),
     random: (into) => kernel.random.fill(into),
   });
+  view.proc.source = kernel;
   view.mount({ at: '/', tree: new MemoryTree({ program: { bytes, mode: 0o755 } }) });
   const mm = kernel.createMm();
   const exe = view.inode('/program');

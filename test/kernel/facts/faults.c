@@ -12,7 +12,7 @@ static void put_address(const char *n, u64 v)
 {
 	put(" "); put(n); put("=");
 	if (site && v - site < 16) { put("site+"); put_dec(v - site); }
-	else if (page && v - page < 3 * 4096) { put("page+"); put_hex(v - page); }
+	else if (page && v - page < 4 * 4096) { put("page+"); put_hex(v - page); }
 	else put_hex(v);
 }
 
@@ -48,7 +48,8 @@ static void handler(int sig, struct siginfo *si, struct ucontext *uc)
 
 static void memory_faults(void)
 {
-	page = sys6(MMAP, 0, 3 * 4096, 0, 0x22, -1, 0);
+	page = sys6(MMAP, 0, 4 * 4096, 0, 0x22, -1, 0);
+	sys(MUNMAP, page + 3 * 4096, 4096, 0, 0);
 	sys(MPROTECT, page + 4096, 4096, 1, 0);
 	sys(MPROTECT, page + 8192, 4096, 3, 0);
 	CASE("read-unmapped", "mov %0,%%rdi", "mov (%%rdi),%%rax", "i"(HOLE));
