@@ -44,7 +44,7 @@ const MODE_BITS = 0o777;
 /** Windows takes these for separators: a name with one could lead out of the tree. */
 const FOREIGN = process.platform === 'win32' ? /[\\:\0]/ : /\0/;
 
-const SLASH = Buffer.from('/');
+const SLASH = Buffer.of(0x2f);
 
 /** One name further; `/` itself ends in the slash already. */
 const below = (directory: Buffer, name: Uint8Array): Buffer =>
