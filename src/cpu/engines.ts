@@ -2,16 +2,9 @@
 import { TraplineError } from '../base/errors.ts';
 import type { Capabilities, EngineFactory } from './engine.ts';
 import type { UnicornLibrary } from './unicorn/binding.ts';
-import { UnicornEngine } from './unicorn/engine.ts';
+import { UnicornEngine, type UnicornKind } from './unicorn/engine.ts';
 import { javascriptLibrary, type UnicornModule } from './unicorn/js.ts';
-
-const CAPABILITIES: Capabilities = { avx: false, extensions: [], knownWrong: [] };
-
-const factory = (name: string, library: UnicornLibrary): EngineFactory => ({
-  name,
-  capabilities: CAPABILITIES,
-  create: () => new UnicornEngine(name, CAPABILITIES, library),
-});
+import { JAVASCRIPT_QUIRKS, NATIVE_QUIRKS } from './unicorn/quirks.ts';
 
 /** Names a user can give; `auto` is the host's affair. */
 export type EngineName = 'unicorn' | 'unicorn-native';
@@ -22,13 +15,33 @@ export const ENGINES: Readonly<Record<EngineName, string>> = {
   'unicorn-native': 'the system’s libunicorn 2 (Debian libunicorn2) through koffi; fastest',
 };
 
+const CAPABILITIES: Capabilities = { avx: false, extensions: [], knownWrong: [] };
+
+const factory = (kind: UnicornKind): EngineFactory => ({
+  name: kind.name,
+  capabilities: kind.capabilities,
+  create: () => new UnicornEngine(kind),
+});
+
 /** @param module the inner module of @specy/x86 */
 export const unicorn = (module: UnicornModule): EngineFactory =>
-  factory('unicorn', javascriptLibrary(module));
+  factory({
+    name: 'unicorn',
+    capabilities: CAPABILITIES,
+    library: javascriptLibrary(module),
+    quirks: JAVASCRIPT_QUIRKS,
+    layout: undefined,
+  });
 
 /** @param library libunicorn's functions, bound by the host */
 export const unicornNative = (library: UnicornLibrary): EngineFactory =>
-  factory('unicorn-native', library);
+  factory({
+    name: 'unicorn-native',
+    capabilities: CAPABILITIES,
+    library,
+    quirks: NATIVE_QUIRKS,
+    layout: undefined,
+  });
 
 const HINTS: Readonly<Record<EngineName, string>> = {
   unicorn: 'npm install @specy/x86',

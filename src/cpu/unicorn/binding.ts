@@ -1,6 +1,6 @@
 /**
  * What an engine of the Unicorn family needs from the library below it. Two bindings exist: the
- * JavaScript build (`js.ts`) and the native library, whose functions the host hands over.
+ * JavaScript build (`js.ts`) and the native library, which the host binds.
  */
 
 /** Register numbers of Unicorn's x86 API; the same in 1.0 and 2.0. */
@@ -11,6 +11,8 @@ export const UcReg = {
   eflags: 25,
   fsBase: 250,
   gsBase: 251,
+  cr0: 50,
+  cr3: 53,
   cr4: 54,
   gdtr: 243,
   fpsw: 31,
@@ -23,54 +25,48 @@ export const UcReg = {
 } as const;
 
 /** Results of `uc_emu_start` that this layer tells apart. */
-export const UcError = {
-  ok: 0,
-  readUnmapped: 6,
-  writeUnmapped: 7,
-  fetchUnmapped: 8,
-  invalidInstruction: 10,
-  writeProtected: 12,
-  readProtected: 13,
-  fetchProtected: 14,
-  exception: 21,
-} as const;
+export const UcError = { ok: 0, invalidInstruction: 10 } as const;
 
-/** `type` of a memory fault hook. */
-export const UcMemory = {
-  readUnmapped: 19,
-  writeUnmapped: 20,
-  fetchUnmapped: 21,
-  writeProtected: 22,
-  readProtected: 23,
-  fetchProtected: 24,
-} as const;
+/** `type` of a memory hook: Unicorn has no region there for a read, a write, a fetch. */
+export const MISSING_REGION: ReadonlySet<number> = new Set([19, 20, 21]);
 
 /** Host memory that backs guest pages. */
 export interface HostBlock {
   readonly size: number;
-  /** The bytes; valid until the next allocation (the JavaScript heap may move when it grows). */
+  /** The bytes; valid until the next allocation (the JavaScript heap moves when it grows). */
   view(): Uint8Array;
 }
 
-/** Callbacks out of the running CPU; none of them may start it again. */
+/** A piece of the library's own memory, as two views of the same bytes. */
+export interface LibraryMemory {
+  words(): Int32Array;
+  longs(): BigUint64Array;
+}
+
+/** Callbacks out of the running CPU; none of them may start it again or throw. */
 export interface Hooks {
   /** An exception or interrupt number. */
   interrupt(vector: number): void;
   /** A `syscall` instruction, RIP at it. */
   syscall(): void;
-  /** A block is about to run; `size` is that of the translation, 0 when unknown. */
+  /** A block is about to run; `size` is that of the translation, 0 when it was cut short. */
   block(address: number, size: number): void;
-  /** An access failed. True: retry it, the page is there now. False: leave the run with an error. */
-  fault(type: number, address: bigint, size: number): boolean;
+  /** Unicorn knows no region at `address`. True: retry, it is there now. */
+  regionMissing(address: bigint): boolean;
 }
 
-/** One open CPU. Addresses of pages are below 2^47. */
+/** One open CPU. */
 export interface UnicornCpu {
+  /** Guest address space is backed in windows of this size. */
+  readonly windowSize: number;
+  /** Fresh memory is zero. */
+  readonly zeroed: boolean;
   allocate(size: number): HostBlock;
   free(block: HostBlock): void;
-  /** Maps `size` bytes of `block` from `offset`. */
-  map(address: number, size: number, prot: number, block: HostBlock, offset: number): void;
+  /** Makes `block` a region at `address`; `prot` as in mmap(2). */
+  map(address: number, prot: number, block: HostBlock): void;
   unmap(address: number, size: number): void;
+  protect(address: number, size: number, prot: number): void;
   /** Forgets translations of code in this range. */
   forgetCode(address: number, size: number): void;
 
@@ -79,14 +75,17 @@ export interface UnicornCpu {
   /** For registers wider or stranger than 64 bits. */
   readRegisterBytes(id: number, into: Uint8Array): void;
   writeRegisterBytes(id: number, bytes: Uint8Array): void;
+  /** Pieces of memory that the CPU's handle points to; one of them holds the CPU's state. */
+  reachableMemory(): Iterable<LibraryMemory>;
 
-  /** Runs from `rip` until something stops it; returns a {@link UcError}. */
-  start(rip: bigint): number;
+  /** Runs from `rip` until something stops it or it gets to `until`; returns a {@link UcError}. */
+  start(rip: bigint, until: bigint): number;
   stop(): void;
   close(): void;
 }
 
 /** A loaded library. */
 export interface UnicornLibrary {
+  /** The hooks may be replaced later: each call looks them up. */
   open(hooks: Hooks): UnicornCpu;
 }

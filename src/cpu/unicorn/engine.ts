@@ -1,59 +1,73 @@
-import { PAGE_SIZE, u64 } from '../../base/bytes.ts';
+import { PAGE_SIZE } from '../../base/bytes.ts';
 import { TraplineError } from '../../base/errors.ts';
 import {
-  type Access,
   type Answer,
   type Capabilities,
   type CpuContext,
   type Engine,
   type EngineSnapshot,
-  FX_IMAGE_SIZE,
   Reg,
   type RunLimits,
   type Trap,
   type TrapHandler,
   type TrapKind,
 } from '../engine.ts';
-import { type Hooks, UcMemory, UcReg, type UnicornCpu, type UnicornLibrary } from './binding.ts';
+import { type Hooks, UcError, type UnicornCpu, type UnicornLibrary } from './binding.ts';
+import { BlockHook, type BlockTraps, NO_LIMIT } from './block-hook.ts';
+import { Blocks } from './blocks.ts';
+import { loadContext, saveContext } from './context.ts';
+import type { Quirks } from './inspect.ts';
+import { findRegisters, type Layout, learnLayout } from './layout.ts';
 import { GuestMemory, USER_END } from './memory.ts';
+import { PageTables } from './page-tables.ts';
 import { UnicornRegisters } from './registers.ts';
-import { enterUserMode } from './user-mode.ts';
+import { copyPages, restorePages, type Snapshot } from './snapshot.ts';
+import { CpuState } from './state.ts';
+import { Step } from './step.ts';
+import {
+  definedAt,
+  faultAccess,
+  lengthAt,
+  protectionKind,
+  TRAP_OF_VECTOR,
+  textAt,
+} from './traps.ts';
+import { enterUserMode, NOWHERE } from './user-mode.ts';
 
-const TF = 0x100n;
-/** Where `start` ends by itself: the guard page below TASK_SIZE's end, which nobody can map. */
-export const NOWHERE = 0x7fff_ffff_f000n;
-
-const ACCESS: Readonly<Record<number, Access>> = {
-  [UcMemory.readUnmapped]: 'read',
-  [UcMemory.readProtected]: 'read',
-  [UcMemory.writeUnmapped]: 'write',
-  [UcMemory.writeProtected]: 'write',
-  [UcMemory.fetchUnmapped]: 'exec',
-  [UcMemory.fetchProtected]: 'exec',
-};
-
-interface Context extends CpuContext {
-  readonly regs: readonly bigint[];
-  readonly fx: Uint8Array;
+/** A library with what is known of it; shared by the engines made from it. */
+export interface UnicornKind {
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  readonly library: UnicornLibrary;
+  readonly quirks: Quirks;
+  /** Learned from the first CPU. */
+  layout: Layout | undefined;
 }
 
-interface Snapshot extends EngineSnapshot {
-  readonly context: Context;
-  readonly pages: readonly {
-    readonly start: number;
-    readonly prot: number;
-    readonly bytes: Uint8Array;
-  }[];
-}
+const INT3 = 0xcc;
+const SYSCALL_LENGTH = 2n;
+const FAULTS: ReadonlySet<TrapKind> = new Set<TrapKind>([
+  'page-fault',
+  'general-protection',
+  'stack-fault',
+  'invalid-opcode',
+  'divide-error',
+  'fpu-error',
+  'simd-error',
+  'unsupported',
+]);
 
-export class UnicornEngine implements Engine {
+export class UnicornEngine implements Engine, BlockTraps {
   readonly name: string;
   readonly capabilities: Capabilities;
   readonly regs: UnicornRegisters;
-  instructionCount = 0;
 
   private readonly cpu: UnicornCpu;
+  private readonly state: CpuState;
   private readonly memory: GuestMemory;
+  private readonly blocks: Blocks;
+  private readonly blockHook: BlockHook;
+  private readonly flush: () => void;
   private readonly trap: Trap = {
     kind: 'int3',
     vector: 0,
@@ -63,31 +77,48 @@ export class UnicornEngine implements Engine {
     text: '',
   };
   private handler: TrapHandler | undefined;
-  /** The step in hand: its `debug` trap ends the run unseen. */
-  private stepping = false;
+  /** `run` is to return. */
   private stopped = false;
-  private faultType = 0;
-  private faultAddress = 0n;
-  private inHook = false;
+  /** Unicorn has been stopped only to be started again at this address. */
+  private restartAt: bigint | undefined;
+  private step_: Step | undefined;
+  /** Single steps of our own end here. */
+  private walkUntil: number | undefined;
+  /** What the handler threw; it must not unwind through Unicorn. */
+  private thrown: { readonly error: unknown } | undefined;
+  private budget = NO_LIMIT;
+  private dead = false;
+  /** Memory is as in this snapshot but for dirty pages. */
+  private baseline: EngineSnapshot | undefined;
 
-  constructor(name: string, capabilities: Capabilities, library: UnicornLibrary) {
-    this.name = name;
-    this.capabilities = capabilities;
+  constructor(kind: UnicornKind) {
+    this.name = kind.name;
+    this.capabilities = kind.capabilities;
     const hooks: Hooks = {
-      interrupt: (vector) => this.onInterrupt(vector),
+      interrupt: () => {},
       syscall: () => this.onSyscall(),
       block: () => {},
-      fault: (type, address) => this.onFault(type, address),
+      regionMissing: () => false,
     };
-    this.cpu = library.open(hooks);
-    this.regs = new UnicornRegisters(this.cpu);
-    this.memory = new GuestMemory(this.cpu);
-    this.cpu.writeRegister(UcReg.cr4, this.cpu.readRegister(UcReg.cr4) | 0x600n);
-    this.cpu.writeRegister(UcReg.fpcw, 0x37fn);
-    this.cpu.writeRegister(UcReg.mxcsr, 0x1f80n);
-    this.cpu.writeRegister(UcReg.fptag, 0xffffn);
-    enterUserMode(this.cpu, NOWHERE);
-    this.regs.rip = 0n;
+    this.cpu = kind.library.open(hooks);
+    kind.layout ??= learnLayout(this.cpu, hooks);
+    const { memory, at } = findRegisters(this.cpu);
+    this.state = new CpuState(memory, at, kind.layout);
+    const tables = new PageTables(this.cpu);
+    this.regs = new UnicornRegisters(this.cpu, this.state);
+    this.memory = new GuestMemory(this.cpu, tables);
+    this.blocks = new Blocks(this.memory, kind.quirks);
+    const { cpu, state, blocks, regs } = this;
+    this.blockHook = new BlockHook({ cpu, state, memory: this.memory, blocks, regs }, this);
+    this.flush = enterUserMode(this.cpu, tables);
+    this.state.forgetException();
+    hooks.interrupt = (vector) => this.onInterrupt(vector);
+    hooks.block = (address, size) => this.blockHook.enter(address, size);
+    hooks.regionMissing = (address) => this.memory.backEmpty(pageOf(address));
+  }
+
+  get instructionCount(): number {
+    return this.blockHook.count;
   }
 
   map(address: bigint, size: bigint, prot: number): void {
@@ -95,11 +126,15 @@ export class UnicornEngine implements Engine {
   }
 
   unmap(address: bigint, size: bigint): void {
-    this.memory.unmap(...range(address, size));
+    const [start, length] = range(address, size);
+    this.forget(start, length);
+    this.memory.unmap(start, length);
   }
 
   protect(address: bigint, size: bigint, prot: number): void {
-    this.memory.protect(...range(address, size), prot);
+    const [start, length] = range(address, size);
+    this.blocks.forget(start, length);
+    this.memory.protect(start, length, prot);
   }
 
   peek(address: bigint, into: Uint8Array): void {
@@ -108,148 +143,252 @@ export class UnicornEngine implements Engine {
 
   poke(address: bigint, bytes: Uint8Array): void {
     const at = Number(address);
-    this.memory.write(at, bytes);
-    this.cpu.forgetCode(at, bytes.length);
+    if (!this.memory.write(at, bytes)) return;
+    this.memory.markDirty(at, bytes.length);
+    this.forget(at, bytes.length);
   }
 
-  run(onTrap: TrapHandler, _limits?: RunLimits): void {
-    this.handler = onTrap;
-    this.stopped = false;
-    while (!this.stopped) {
-      const rip = this.regs.read(Reg.Rip);
-      this.regs.rip = undefined;
-      this.regs.ripWritten = false;
-      this.faultType = 0;
-      this.inHook = true;
-      const error = this.cpu.start(rip);
-      this.inHook = false;
-      if (this.stopped) break;
-      if (this.faultType !== 0) this.deliverFault();
-      else if (error === 10) this.deliver('invalid-opcode');
-      else throw new TraplineError('internal', `engine ${this.name} ended with ${error}`);
-    }
-    this.handler = undefined;
+  run(onTrap: TrapHandler, limits: RunLimits = {}): void {
+    this.blockHook.grant(limits.instructions ?? NO_LIMIT);
+    this.budget = limits.instructions ?? NO_LIMIT;
+    this.execute(onTrap);
   }
 
   step(onTrap: TrapHandler): void {
-    this.stepping = true;
-    this.regs.write(Reg.Rflags, this.regs.read(Reg.Rflags) | TF);
-    this.run((trap) => {
-      onTrap(trap);
-      return 'stop';
-    });
-    this.regs.write(Reg.Rflags, this.regs.read(Reg.Rflags) & ~TF);
-    this.stepping = false;
+    const step = new Step(this.regs, this.memory);
+    this.blockHook.grant(NO_LIMIT);
+    this.step_ = step;
+    try {
+      this.execute(onTrap);
+    } finally {
+      this.step_ = undefined;
+      step.end();
+    }
   }
 
   saveContext(): CpuContext {
-    const fx = new Uint8Array(FX_IMAGE_SIZE);
-    this.regs.readFx(fx);
-    const regs = Object.values(Reg).map((reg) => this.regs.read(reg));
-    const context: Context = { engine: this.name, regs, fx };
-    return context;
+    return saveContext(this.name, this.regs);
   }
 
   loadContext(context: CpuContext): void {
-    const { regs, fx } = context as Context;
-    for (const reg of Object.values(Reg)) this.regs.write(reg, regs[reg]!);
-    this.regs.writeFx(fx);
+    loadContext(context, this.regs);
   }
 
   capture(): EngineSnapshot {
-    const pages = this.memory.ranges().map(({ start, end, prot }) => {
-      const bytes = new Uint8Array(end - start);
-      this.memory.read(start, bytes);
-      return { start, prot, bytes };
-    });
     const snapshot: Snapshot = {
       engine: this.name,
-      context: this.saveContext() as Context,
-      pages,
+      context: this.saveContext(),
+      instructions: this.instructionCount,
+      pages: copyPages(this.memory),
     };
+    this.baseline = snapshot;
     return snapshot;
   }
 
   restore(snapshot: EngineSnapshot): void {
-    const { context, pages } = snapshot as Snapshot;
-    for (const { start, end } of [...this.memory.ranges()]) this.memory.unmap(start, end - start);
-    for (const { start, prot, bytes } of pages) {
-      this.memory.map(start, bytes.length, prot);
-      this.memory.write(start, bytes);
-      this.cpu.forgetCode(start, bytes.length);
-    }
+    const { context, instructions, pages } = snapshot as Snapshot;
+    restorePages(this.memory, pages, snapshot === this.baseline, (page) =>
+      this.forget(page, Number(PAGE_SIZE)),
+    );
+    this.baseline = snapshot;
     this.loadContext(context);
+    this.blockHook.count = instructions;
   }
 
   dispose(): void {
     this.cpu.close();
+    this.dead = true;
   }
 
-  private deliver(kind: TrapKind): void {
+  /** Code in this range is about to change or go, or just has. */
+  private forget(start: number, size: number): void {
+    if (this.blocks.forget(start, size)) this.cpu.forgetCode(start, size);
+  }
+
+  private execute(onTrap: TrapHandler): void {
+    this.handler = onTrap;
+    this.stopped = false;
+    this.thrown = undefined;
+    while (!this.stopped) this.startOnce();
+    this.handler = undefined;
+    // Set by a hook, which the compiler cannot see.
+    const thrown = this.thrown as { readonly error: unknown } | undefined;
+    if (thrown !== undefined) throw thrown.error;
+  }
+
+  /** One run of Unicorn's, to its end. */
+  private startOnce(): void {
+    this.restartAt = undefined;
+    this.settle();
+    const error = this.startUnicorn();
+    this.blockHook.uproot();
+    this.regs.ripBias = 0n;
+    const restartAt = this.restartAt as bigint | undefined;
+    if (restartAt !== undefined) this.state.rip = restartAt;
+    else if (this.stopped) return;
+    else if (error === UcError.invalidInstruction) this.onInvalid();
+    else throw this.broken(`ended with error ${error}`);
+  }
+
+  private startUnicorn(): number {
+    if (this.dead) throw this.broken('is not usable any more');
+    // The native library faults by itself when a run ends.
+    this.state.forgetException();
+    try {
+      return this.cpu.start(this.state.rip, NOWHERE);
+    } catch (cause) {
+      this.dead = true;
+      throw this.broken('broke down', cause);
+    }
+  }
+
+  private broken(what: string, cause?: unknown): TraplineError {
+    const rip = this.state.rip;
+    const text = textAt(this.memory, rip);
+    return new TraplineError(
+      'engine-limit',
+      `engine ${this.name} ${what} near 0x${rip.toString(16)} (${text})`,
+      { hint: 'try another engine', cause: cause instanceof Error ? undefined : cause },
+    );
+  }
+
+  /** Asks the handler; whatever it changes in registers is in place already. */
+  private deliver(kind: TrapKind): Answer {
     this.trap.kind = kind;
-    const answer: Answer = this.handler!(this.trap);
-    if (answer === 'stop') {
-      this.stopped = true;
-      // Unicorn loses a stop when RIP is written in the same hook: the new RIP stays in `regs`.
-      if (this.inHook) this.cpu.stop();
-    } else if (this.inHook && this.regs.ripWritten) {
-      this.cpu.writeRegister(UcReg.rip, u64(this.regs.rip!));
+    this.endWalk();
+    const before = this.step_ === undefined ? 0n : this.state.rip;
+    let answer: Answer;
+    try {
+      answer = this.handler!(this.trap);
+    } catch (error) {
+      this.thrown = { error };
+      answer = 'stop';
     }
-    if (answer === 'go' && this.inHook) {
-      this.regs.rip = undefined;
-      this.regs.ripWritten = false;
-    }
+    this.settle();
+    // A step goes on only when the fault may have been repaired.
+    if (this.step_ !== undefined && !(FAULTS.has(kind) && this.state.rip === before))
+      answer = 'stop';
+    if (answer === 'stop') this.stopped = true;
+    return answer;
   }
 
-  private onInterrupt(vector: number): void {
-    if (vector === 1 && this.stepping) {
-      this.stopped = true;
-      this.cpu.stop();
-    } else if (vector === 1) this.deliver('debug');
-    else if (vector === 3) this.deliver('int3');
-    else if (vector === 0) this.deliver('divide-error');
-    else if (vector === 13) this.deliver('general-protection');
-    else {
-      this.trap.vector = vector;
-      this.deliver('interrupt');
-    }
+  /** Pages that were taken away must be gone before the program goes on. */
+  private settle(): void {
+    if (!this.memory.stale) return;
+    this.memory.stale = false;
+    this.flush();
   }
 
   private onSyscall(): void {
-    const next = u64(this.cpu.readRegister(UcReg.rip) + 2n);
-    this.regs.write(Reg.Rcx, next);
-    this.regs.write(Reg.R11, this.regs.read(Reg.Rflags));
-    this.regs.rip = next;
-    this.trap.kind = 'syscall';
-    const answer = this.handler!(this.trap);
-    if (answer === 'stop') {
-      this.stopped = true;
-      this.cpu.stop();
+    const { regs, state } = this;
+    regs.ripBias = SYSCALL_LENGTH;
+    state.set(Reg.Rcx, state.rip + SYSCALL_LENGTH);
+    state.set(Reg.R11, regs.read(Reg.Rflags));
+    if (this.deliver('syscall') === 'stop') this.cpu.stop();
+    else regs.ripBias = 0n;
+  }
+
+  private onInterrupt(vector: number): void {
+    this.blockHook.uproot();
+    if (vector === 3 || this.state.isSoftware) {
+      this.finish(this.softwareKind(vector));
       return;
     }
-    // Unicorn adds the length of the instruction afterwards.
-    if (this.regs.ripWritten) this.cpu.writeRegister(UcReg.rip, u64(this.regs.rip! - 2n));
-    this.regs.rip = undefined;
-    this.regs.ripWritten = false;
-  }
-
-  private onFault(type: number, address: bigint): boolean {
-    if (this.faultType === 0) {
-      this.faultType = type;
-      this.faultAddress = address;
+    this.state.forgetException();
+    if (vector === 1) this.onDebug();
+    else {
+      this.blockHook.leftAt(this.state.rip);
+      const kind = TRAP_OF_VECTOR[vector];
+      if (kind === undefined) this.finishInterrupt(vector);
+      else if (kind === 'page-fault') this.onPageFault();
+      else if (kind === 'general-protection') this.finish(protectionKind(this.memory, this.regs));
+      else this.finish(kind);
     }
-    this.cpu.stop();
-    return false;
   }
 
-  private deliverFault(): void {
-    this.trap.address = this.faultAddress;
-    this.trap.access = ACCESS[this.faultType] ?? 'read';
-    const at = this.faultAddress < BigInt(USER_END) ? Number(this.faultAddress) : undefined;
-    this.trap.mapped = at !== undefined && this.memory.protAt(at) !== undefined;
-    this.deliver(at === undefined ? 'general-protection' : 'page-fault');
+  private finish(kind: TrapKind): void {
+    if (this.deliver(kind) === 'stop') this.cpu.stop();
+  }
+
+  private softwareKind(vector: number): TrapKind {
+    this.trap.vector = vector;
+    const int3 = vector === 3 && this.memory.byteAt(Number(this.state.rip) - 1) === INT3;
+    return int3 ? 'int3' : 'interrupt';
+  }
+
+  private finishInterrupt(vector: number): void {
+    this.trap.vector = vector;
+    this.finish('interrupt');
+  }
+
+  private onDebug(): void {
+    if (this.walkUntil !== undefined) {
+      if (Number(this.state.rip) === this.walkUntil) this.endWalk();
+    } else if (this.step_ !== undefined && this.regs.hideTrapFlag) {
+      this.step_.done = true;
+      this.stopped = true;
+      this.cpu.stop();
+    } else this.finish('debug');
+  }
+
+  private onPageFault(): void {
+    const { memory, regs, state, trap } = this;
+    const address = state.faultAddress;
+    trap.access = faultAccess(memory, regs, state);
+    if (trap.access === 'exec' && address !== state.rip) {
+      const length = lengthAt(memory, state.rip);
+      const next = state.rip + BigInt(length);
+      // Unicorn fetches a whole block before it runs the first instruction.
+      if (length > 0 && next <= address) {
+        this.walk(Number(state.rip), Number(next));
+        return;
+      }
+    }
+    trap.address = address;
+    trap.mapped = address < BigInt(USER_END) && memory.protAt(Number(address)) !== undefined;
+    this.finish('page-fault');
+  }
+
+  /** Unicorn found an instruction that it does not know; its run is over. */
+  private onInvalid(): void {
+    const { memory, state, trap } = this;
+    this.blockHook.leftAt(state.rip);
+    trap.text = textAt(memory, state.rip);
+    this.deliver(definedAt(memory, state.rip) ? 'unsupported' : 'invalid-opcode');
+  }
+
+  atBlock(kind: TrapKind, address: number, text: string, missing: number): void {
+    const { state, trap } = this;
+    state.rip = BigInt(address);
+    trap.text = text;
+    if (kind === 'page-fault') {
+      trap.address = BigInt(missing);
+      trap.access = text === 'write' ? 'write' : 'exec';
+      trap.mapped = this.memory.protAt(missing) !== undefined;
+    }
+    if (kind === 'debug') state.rip += 1n; // int1 traps behind itself
+    this.deliver(kind);
+    if (kind === 'budget') this.blockHook.grant(this.budget);
+    this.restartAt = state.rip;
+    this.cpu.stop();
+  }
+
+  walk(_from: number, until: number): void {
+    if (this.regs.trapFlag) return;
+    this.walkUntil = until;
+    this.regs.hideTrapFlag = true;
+    this.regs.setTrapFlag(true);
+  }
+
+  private endWalk(): void {
+    if (this.walkUntil === undefined) return;
+    this.walkUntil = undefined;
+    this.regs.hideTrapFlag = false;
+    this.regs.setTrapFlag(false);
   }
 }
+
+const pageOf = (address: bigint): number => Number(address & ~(PAGE_SIZE - 1n));
 
 const range = (address: bigint, size: bigint): [number, number] => {
   if ((address | size) % PAGE_SIZE !== 0n || address + size > BigInt(USER_END))

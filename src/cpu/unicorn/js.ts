@@ -1,5 +1,12 @@
 import { TraplineError } from '../../base/errors.ts';
-import type { Hooks, HostBlock, UnicornCpu, UnicornLibrary } from './binding.ts';
+import {
+  type Hooks,
+  type HostBlock,
+  type LibraryMemory,
+  MISSING_REGION,
+  type UnicornCpu,
+  type UnicornLibrary,
+} from './binding.ts';
 
 /** The inner module of the JavaScript build: C functions take 32-bit numbers, 64-bit ones as two. */
 export interface UnicornModule {
@@ -18,6 +25,7 @@ export interface UnicornModule {
     pointer: number,
   ): number;
   _uc_mem_unmap(uc: number, low: number, high: number, size: number): number;
+  _uc_mem_protect(uc: number, low: number, high: number, size: number, prot: number): number;
   _uc_mem_write(uc: number, low: number, high: number, from: number, size: number): number;
   _uc_mem_read(uc: number, low: number, high: number, to: number, size: number): number;
   _uc_reg_read(uc: number, id: number, to: number): number;
@@ -52,15 +60,25 @@ export interface UnicornModule {
 const ARCH_X86 = 4;
 const MODE_64 = 8;
 const INS_SYSCALL = 699;
-const HOOK = { interrupt: 1, instruction: 2, block: 8, fault: 0x3f0, access: 0xc00 } as const;
+const HOOK = { interrupt: 1, instruction: 2, block: 8, fault: 0x3f0 } as const;
 const TWO32 = 0x1_0000_0000;
 const PAGE = 4096;
 
+const halves = (value: bigint): [number, number] => [
+  Number(BigInt.asIntN(32, value)),
+  Number(BigInt.asIntN(32, value >> 32n)),
+];
 const low = (address: number): number => address | 0;
 const high = (address: number): number => (address / TWO32) | 0;
 
-/** An address no program has and no block starts at: where Unicorn would stop by itself. */
-const NOWHERE = { low: 0, high: 0x00ff_0000 } as const;
+/** The CPU's state lies within this distance of where its handle points to. */
+const REACH = 0x1_0000;
+const HANDLE_SIZE = 0x800;
+/** Code written again, piece by piece, to have its translations dropped. */
+const REWRITE = 4096;
+
+/** Begin 1, end 0, as halves: Unicorn takes begin > end for everywhere. */
+const EVERYWHERE = [1, 0, 0, 0] as const;
 
 class JsBlock implements HostBlock {
   readonly size: number;
@@ -83,27 +101,67 @@ class JsBlock implements HostBlock {
   }
 }
 
+/** Part of the heap, which moves when it grows. */
+class HeapWindow implements LibraryMemory {
+  private readonly module: UnicornModule;
+  private readonly pointer: number;
+  private readonly size: number;
+  private cachedWords: Int32Array;
+  private cachedLongs: BigUint64Array;
+
+  constructor(module: UnicornModule, pointer: number, size: number) {
+    this.module = module;
+    this.pointer = pointer;
+    this.size = size;
+    const { buffer } = module.HEAPU8;
+    this.cachedWords = new Int32Array(buffer, pointer, size / 4);
+    this.cachedLongs = new BigUint64Array(buffer, pointer, size / 8);
+  }
+
+  words(): Int32Array {
+    if (this.module.HEAPU8.buffer !== this.cachedWords.buffer) this.renew();
+    return this.cachedWords;
+  }
+
+  longs(): BigUint64Array {
+    if (this.module.HEAPU8.buffer !== this.cachedLongs.buffer) this.renew();
+    return this.cachedLongs;
+  }
+
+  private renew(): void {
+    const { buffer } = this.module.HEAPU8;
+    this.cachedWords = new Int32Array(buffer, this.pointer, this.size / 4);
+    this.cachedLongs = new BigUint64Array(buffer, this.pointer, this.size / 8);
+  }
+}
+
 class JsCpu implements UnicornCpu {
+  readonly windowSize = 0x4_0000;
+  readonly zeroed = false;
   private readonly module: UnicornModule;
   private readonly uc: number;
   /** Scratch for register values and small results. */
   private readonly scratch: number;
+  private readonly rewrite: number;
   private readonly callbacks: number[] = [];
   private readonly blocks = new Map<HostBlock, number>();
 
   constructor(module: UnicornModule, hooks: Hooks) {
     this.module = module;
     this.scratch = module._malloc(64);
+    this.rewrite = module._malloc(REWRITE);
     this.check(module._uc_open(ARCH_X86, MODE_64, this.scratch), 'uc_open');
     this.uc = module.HEAPU32[this.scratch >>> 2] ?? 0;
     this.addHook(HOOK.interrupt, 'viii', (_uc, vector) => hooks.interrupt(vector ?? 0));
     this.addHook(HOOK.instruction, 'vii', () => hooks.syscall(), INS_SYSCALL);
-    this.addHook(HOOK.fault, 'iiiiiiiii', (_uc, type, addressLow, addressHigh, size) => {
+    this.addHook(HOOK.block, 'viiiii', (_uc, addressLow, addressHigh, size) =>
+      hooks.block(addressHigh! * TWO32 + (addressLow! >>> 0), size!),
+    );
+    this.addHook(HOOK.fault, 'iiiiiiiii', (_uc, type, addressLow, addressHigh) => {
+      if (!MISSING_REGION.has(type!)) return 1;
       const address = (BigInt(addressHigh! >>> 0) << 32n) | BigInt(addressLow! >>> 0);
-      return hooks.fault(type!, address, size!) ? 1 : 0;
+      return hooks.regionMissing(address) ? 1 : 0;
     });
-    // A memory hook, even out of reach, makes RIP exact at integer accesses that fail.
-    this.addHook(HOOK.access, 'viiiiiiii', () => {}, 0, true);
   }
 
   private addHook(
@@ -111,27 +169,19 @@ class JsCpu implements UnicornCpu {
     signature: string,
     callback: (...args: number[]) => unknown,
     instruction = 0,
-    outOfReach = false,
   ): void {
     const pointer = this.module.addFunction(callback, signature);
     this.callbacks.push(pointer);
-    // begin > end means everywhere
-    const [begin, end] = outOfReach ? [0xfff0_0000 | 0, 0xfff0_0000 | 0] : [1, 0];
-    this.check(
-      this.module._uc_hook_add(
-        this.uc,
-        this.scratch,
-        type,
-        pointer,
-        0,
-        outOfReach ? 0 : begin,
-        outOfReach ? begin : 0,
-        0,
-        end,
-        instruction,
-      ),
-      'uc_hook_add',
+    const added = this.module._uc_hook_add(
+      this.uc,
+      this.scratch,
+      type,
+      pointer,
+      0,
+      ...EVERYWHERE,
+      instruction,
     );
+    this.check(added, 'uc_hook_add');
   }
 
   private check(result: number, what: string): void {
@@ -154,10 +204,10 @@ class JsCpu implements UnicornCpu {
     this.module._free(raw);
   }
 
-  map(address: number, size: number, prot: number, block: HostBlock, offset: number): void {
-    const pointer = (block as JsBlock).pointer + offset;
+  map(address: number, prot: number, block: HostBlock): void {
+    const { pointer } = block as JsBlock;
     this.check(
-      this.module._uc_mem_map_ptr(this.uc, low(address), high(address), size, prot, pointer),
+      this.module._uc_mem_map_ptr(this.uc, low(address), high(address), block.size, prot, pointer),
       'uc_mem_map_ptr',
     );
   }
@@ -169,12 +219,21 @@ class JsCpu implements UnicornCpu {
     );
   }
 
+  protect(address: number, size: number, prot: number): void {
+    this.check(
+      this.module._uc_mem_protect(this.uc, low(address), high(address), size, prot),
+      'uc_mem_protect',
+    );
+  }
+
   forgetCode(address: number, size: number): void {
     // Writing the bytes that are already there drops the translations over them.
-    const copy = this.module._malloc(size);
-    this.module._uc_mem_read(this.uc, low(address), high(address), copy, size);
-    this.module._uc_mem_write(this.uc, low(address), high(address), copy, size);
-    this.module._free(copy);
+    const { module, uc, rewrite } = this;
+    for (let at = address; at < address + size; at += REWRITE) {
+      const length = Math.min(REWRITE, address + size - at);
+      module._uc_mem_read(uc, low(at), high(at), rewrite, length);
+      module._uc_mem_write(uc, low(at), high(at), rewrite, length);
+    }
   }
 
   readRegister(id: number): bigint {
@@ -205,18 +264,17 @@ class JsCpu implements UnicornCpu {
     this.module._uc_reg_write(this.uc, id, this.scratch);
   }
 
-  start(rip: bigint): number {
-    const from = BigInt.asIntN(64, rip);
-    return this.module._uc_emu_start(
-      this.uc,
-      Number(BigInt.asIntN(32, from)),
-      Number(from >> 32n) | 0,
-      NOWHERE.low,
-      NOWHERE.high,
-      0,
-      0,
-      0,
-    );
+  *reachableMemory(): Iterable<LibraryMemory> {
+    const pointers = this.module.HEAPU32.slice(this.uc >>> 2, (this.uc + HANDLE_SIZE) >>> 2);
+    for (const pointer of pointers) {
+      const size = Math.min(REACH, this.module.HEAPU8.length - pointer);
+      if (pointer > 0 && pointer % 8 === 0 && size > 0)
+        yield new HeapWindow(this.module, pointer, size & -8);
+    }
+  }
+
+  start(rip: bigint, until: bigint): number {
+    return this.module._uc_emu_start(this.uc, ...halves(rip), ...halves(until), 0, 0, 0);
   }
 
   stop(): void {
@@ -228,6 +286,7 @@ class JsCpu implements UnicornCpu {
     for (const callback of this.callbacks) this.module.removeFunction(callback);
     for (const raw of this.blocks.values()) this.module._free(raw);
     this.module._free(this.scratch);
+    this.module._free(this.rewrite);
     this.blocks.clear();
   }
 }

@@ -1,221 +1,230 @@
 /**
  * Guest memory: which pages exist, their rights, and the host bytes behind them.
  *
- * The bytes are ours and are lent to Unicorn, so reads and writes from the layers above cost no call,
- * and Unicorn never splits a region itself (it would copy it). Bytes come in windows of 64 KiB of
- * guest address space; neighbours with equal rights become one Unicorn region, because Unicorn slows
- * down with the number of regions.
+ * The bytes are ours and lent to Unicorn in windows, so that reads and writes from the layers above cost
+ * no call. Unicorn's regions are slow to change; once a window is there, pages come and go by page table
+ * entries alone.
  */
 import { TraplineError } from '../../base/errors.ts';
 import { Prot } from '../engine.ts';
 import type { HostBlock, UnicornCpu } from './binding.ts';
+import { type PageTables, Pte, TABLES_START } from './page-tables.ts';
 
-const PAGE = 4096;
-const WINDOW = 65536;
-const PAGES = WINDOW / PAGE;
-/** Rights of a page that is not mapped. */
-const ABSENT = 0xff;
+export const PAGE = 4096;
 /** End of the lower canonical half: no page of a user program lies above. */
 export const USER_END = 0x8000_0000_0000;
+/** Rights of a page that is not mapped. */
+const ABSENT = 0xff;
+/** So many empty windows are kept for the next mapping. */
+const SPARE = 16;
 
-/** 64 KiB of guest addresses. */
-interface Window {
-  readonly block: HostBlock;
-  readonly offset: number;
-  readonly prots: Uint8Array;
-}
-
-/** A range that Unicorn knows as one region. */
-interface Region {
-  readonly start: number;
-  readonly end: number;
+/** A page as a snapshot keeps it. */
+export interface PageImage {
   readonly prot: number;
-  readonly block: HostBlock;
-  readonly offset: number;
+  readonly bytes: Uint8Array;
 }
 
-/** Every present x86 page is readable. */
-const rights = (prot: number): number => (prot === Prot.None ? prot : prot | Prot.Read);
+/** Host memory behind one or more neighbouring windows; one region of Unicorn's. */
+interface Extent {
+  readonly start: number;
+  readonly block: HostBlock;
+  /** One a page: bits of {@link Prot}, or {@link ABSENT}. */
+  readonly prots: Uint8Array;
+  mapped: number;
+  /** Pages from this index on were never used since the host gave zeroed memory. */
+  fresh: number;
+}
 
-const joins = (left: Region, right: Region): boolean =>
-  left.end === right.start &&
-  left.prot === right.prot &&
-  left.block === right.block &&
-  left.offset + (left.end - left.start) === right.offset;
+/** Every present x86 page can be read. */
+const effective = (prot: number): number => (prot === Prot.None ? prot : prot | Prot.Read);
 
-/** Pages and bytes of one CPU. */
+const entryFlags = (prot: number): number =>
+  prot === Prot.None
+    ? 0
+    : Pte.present | Pte.user | Pte.accessed | ((prot & Prot.Write) === 0 ? 0 : Pte.write);
+
 export class GuestMemory {
   private readonly cpu: UnicornCpu;
-  private readonly windows = new Map<number, Window>();
-  /** Sorted, disjoint. */
-  private regions: Region[] = [];
+  private readonly tables: PageTables;
+  private readonly windowSize: number;
+  private readonly windows = new Map<number, Extent>();
+  private readonly spare = new Set<Extent>();
+  /** The CPU may still hold translations of addresses that were taken away. */
+  stale = false;
 
-  constructor(cpu: UnicornCpu) {
+  constructor(cpu: UnicornCpu, tables: PageTables) {
     this.cpu = cpu;
+    this.tables = tables;
+    this.windowSize = cpu.windowSize;
   }
 
   map(start: number, size: number, prot: number): void {
     this.makeWindows(start, start + size);
-    this.forEachPiece(start, size, (window, at, length) => {
-      window.prots.fill(rights(prot), at / PAGE, (at + length) / PAGE);
-      const from = window.offset + at;
-      window.block.view().fill(0, from, from + length);
+    this.forEachPiece(start, size, (extent, at, length) => {
+      const first = at / PAGE;
+      const last = first + length / PAGE;
+      if (first < extent.fresh) extent.block.view().fill(0, at, at + length);
+      extent.fresh = Math.max(extent.fresh, last);
+      extent.prots.fill(effective(prot), first, last);
+      extent.mapped += length / PAGE;
+      this.spare.delete(extent);
     });
-    this.replace(start, start + size, rights(prot));
+    this.setEntries(start, size, entryFlags(prot) | (prot === 0 ? 0 : Pte.dirty));
   }
 
   unmap(start: number, size: number): void {
-    this.forEachPiece(start, size, (window, at, length) => {
-      window.prots.fill(ABSENT, at / PAGE, (at + length) / PAGE);
+    this.setEntries(start, size, 0);
+    this.forEachPiece(start, size, (extent, at, length) => {
+      extent.prots.fill(ABSENT, at / PAGE, (at + length) / PAGE);
+      extent.mapped -= length / PAGE;
+      if (extent.mapped === 0) this.spare.add(extent);
     });
-    this.replace(start, start + size, null);
-    this.freeWindows(start, start + size);
+    this.stale = true;
+    this.dropSpare();
   }
 
   protect(start: number, size: number, prot: number): void {
-    this.forEachPiece(start, size, (window, at, length) => {
-      window.prots.fill(rights(prot), at / PAGE, (at + length) / PAGE);
+    const flags = entryFlags(prot);
+    for (let page = start; page < start + size; page += PAGE) {
+      const old = this.tables.get(page);
+      this.tables.set(page, flags | (old & Pte.dirty) | (old === 0 && flags !== 0 ? Pte.dirty : 0));
+      if ((old & ~flags & (Pte.present | Pte.write)) !== 0) this.stale = true;
+    }
+    this.forEachPiece(start, size, (extent, at, length) => {
+      extent.prots.fill(effective(prot), at / PAGE, (at + length) / PAGE);
     });
-    this.replace(start, start + size, rights(prot));
   }
 
   /** Rights of the page at `address`, or undefined where nothing is mapped. */
   protAt(address: number): number | undefined {
-    const window = this.windows.get(Math.floor(address / WINDOW));
-    const prot = window?.prots[Math.floor((address % WINDOW) / PAGE)];
+    const extent = this.windows.get(Math.floor(address / this.windowSize));
+    const prot = extent?.prots[Math.floor((address - extent.start) / PAGE)];
     return prot === ABSENT ? undefined : prot;
+  }
+
+  /** The byte at `address`, or undefined where nothing is mapped. */
+  byteAt(address: number): number | undefined {
+    const extent = this.windows.get(Math.floor(address / this.windowSize));
+    return extent?.block.view()[address - extent.start];
   }
 
   read(address: number, into: Uint8Array): void {
     let done = 0;
-    this.forEachPiece(address, into.length, (window, at, length) => {
-      const from = window.offset + at;
-      into.set(window.block.view().subarray(from, from + length), done);
+    this.forEachPiece(address, into.length, (extent, at, length) => {
+      into.set(extent.block.view().subarray(at, at + length), done);
       done += length;
     });
   }
 
-  write(address: number, bytes: Uint8Array): void {
+  /** Returns whether anything changed. */
+  write(address: number, bytes: Uint8Array): boolean {
     let done = 0;
-    this.forEachPiece(address, bytes.length, (window, at, length) => {
-      window.block.view().set(bytes.subarray(done, done + length), window.offset + at);
+    let changed = false;
+    this.forEachPiece(address, bytes.length, (extent, at, length) => {
+      const target = extent.block.view();
+      for (let i = 0; i < length && !changed; i++) changed = target[at + i] !== bytes[done + i];
+      if (changed) target.set(bytes.subarray(done, done + length), at);
       done += length;
     });
+    return changed;
   }
 
-  /** Mapped ranges with equal rights, in order. */
-  ranges(): readonly { readonly start: number; readonly end: number; readonly prot: number }[] {
-    return this.regions;
+  /** Marks the pages of a range as changed since the last snapshot. */
+  markDirty(address: number, size: number): void {
+    for (let page = address - (address % PAGE); page < address + size; page += PAGE)
+      this.tables.set(page, this.tables.get(page) | Pte.dirty);
+  }
+
+  /**
+   * Gives `address` a region, though no page: Unicorn asks for one before it looks at the page tables.
+   * False where none can be.
+   */
+  backEmpty(address: number): boolean {
+    if (this.windows.has(Math.floor(address / this.windowSize))) return false;
+    this.makeWindows(address, address + 1);
+    this.spare.add(this.windows.get(Math.floor(address / this.windowSize))!);
+    this.dropSpare();
+    return true;
+  }
+
+  /** Changed since it was last marked clean. */
+  isDirty(address: number): boolean {
+    const flags = this.tables.get(address);
+    // A page that nobody can access has no entry to tell; take it for changed.
+    return flags === 0 || (flags & Pte.dirty) !== 0;
+  }
+
+  markClean(address: number): void {
+    const flags = this.tables.get(address);
+    if ((flags & Pte.dirty) === 0) return;
+    this.tables.set(address, flags & ~Pte.dirty);
+    this.stale = true;
+  }
+
+  /** Every page, in no order. */
+  *pages(): Iterable<{ readonly address: number; readonly prot: number }> {
+    for (const extent of new Set(this.windows.values()))
+      for (const [index, prot] of extent.prots.entries())
+        if (prot !== ABSENT) yield { address: extent.start + index * PAGE, prot };
+  }
+
+  private setEntries(start: number, size: number, flags: number): void {
+    for (let page = start; page < start + size; page += PAGE) this.tables.set(page, flags);
   }
 
   private forEachPiece(
     start: number,
     size: number,
-    visit: (window: Window, at: number, length: number) => void,
+    visit: (extent: Extent, at: number, length: number) => void,
   ): void {
     for (let address = start, left = size; left > 0; ) {
-      const window = this.windows.get(Math.floor(address / WINDOW));
-      const at = address % WINDOW;
-      const length = Math.min(left, WINDOW - at);
-      if (window === undefined)
-        throw new TraplineError('internal', `no page at 0x${address.toString(16)}`);
-      visit(window, at, length);
+      const extent = this.windows.get(Math.floor(address / this.windowSize));
+      if (extent === undefined)
+        throw new TraplineError('internal', `nothing mapped at 0x${address.toString(16)}`);
+      const at = address - extent.start;
+      const length = Math.min(left, extent.block.size - at);
+      visit(extent, at, length);
       address += length;
       left -= length;
     }
   }
 
   private makeWindows(start: number, end: number): void {
-    const last = Math.floor((end - 1) / WINDOW);
-    for (let index = Math.floor(start / WINDOW); index <= last; index++) {
+    const size = this.windowSize;
+    const last = Math.floor((end - 1) / size);
+    for (let index = Math.floor(start / size); index <= last; index++) {
       if (this.windows.has(index)) continue;
       let count = 1;
       while (index + count <= last && !this.windows.has(index + count)) count++;
-      const block = this.cpu.allocate(count * WINDOW);
-      for (let i = 0; i < count; i++) {
-        const prots = new Uint8Array(PAGES).fill(ABSENT);
-        this.windows.set(index + i, { block, offset: i * WINDOW, prots });
-      }
+      this.makeExtent(index, count);
     }
   }
 
-  /** Gives back blocks none of whose pages is mapped any more. */
-  private freeWindows(start: number, end: number): void {
-    const last = Math.floor((end - 1) / WINDOW);
-    for (let index = Math.floor(start / WINDOW); index <= last; index++) {
-      const window = this.windows.get(index);
-      if (window === undefined) continue;
-      const first = index - window.offset / WINDOW;
-      const count = window.block.size / WINDOW;
-      const indices = Array.from({ length: count }, (_, i) => first + i);
-      const empty = indices.every((i) => this.windows.get(i)?.prots.every((p) => p === ABSENT));
-      if (!empty) continue;
-      for (const i of indices) this.windows.delete(i);
-      this.cpu.free(window.block);
+  private makeExtent(index: number, count: number): void {
+    const start = index * this.windowSize;
+    const size = count * this.windowSize;
+    if (start < TABLES_START + 0x100_0000 && start + size > TABLES_START)
+      throw new TraplineError(
+        'engine-limit',
+        'this engine keeps 0xffff000000-0x10000000000 for itself',
+      );
+    const block = this.cpu.allocate(size);
+    const pages = size / PAGE;
+    const prots = new Uint8Array(pages).fill(ABSENT);
+    const extent = { start, block, prots, mapped: 0, fresh: this.cpu.zeroed ? 0 : pages };
+    this.cpu.map(start, 7, block);
+    for (let i = 0; i < count; i++) this.windows.set(index + i, extent);
+  }
+
+  /** Gives windows without pages back, but for the newest. */
+  private dropSpare(): void {
+    for (const extent of this.spare) {
+      if (this.spare.size <= SPARE) break;
+      this.spare.delete(extent);
+      this.cpu.unmap(extent.start, extent.block.size);
+      for (let at = 0; at < extent.block.size; at += this.windowSize)
+        this.windows.delete((extent.start + at) / this.windowSize);
+      this.cpu.free(extent.block);
     }
-  }
-
-  /** Makes Unicorn's regions follow: [start, end) gets `prot`, or goes when it is null. */
-  private replace(start: number, end: number, prot: number | null): void {
-    // Neighbours take part so that they can join.
-    const first = this.regions.findIndex((region) => region.end >= start);
-    const from = first < 0 ? this.regions.length : first;
-    let to = from;
-    while (to < this.regions.length && this.regions[to]!.start <= end) to++;
-    const old = this.regions.slice(from, to);
-    const pieces: Region[] = [];
-    for (const region of old)
-      if (region.start < start) pieces.push(cut(region, region.start, start));
-    if (prot !== null) pieces.push(...this.piecesOf(start, end, prot));
-    for (const region of old) if (region.end > end) pieces.push(cut(region, end, region.end));
-    const joined = join(pieces);
-    const kept = new Set(old.filter((region) => joined.some((piece) => same(piece, region))));
-    for (const region of old)
-      if (!kept.has(region)) this.cpu.unmap(region.start, region.end - region.start);
-    for (const piece of joined)
-      if (![...kept].some((region) => same(piece, region)))
-        this.cpu.map(piece.start, piece.end - piece.start, piece.prot, piece.block, piece.offset);
-    this.regions.splice(from, to - from, ...joined);
-  }
-
-  private piecesOf(start: number, end: number, prot: number): Region[] {
-    const pieces: Region[] = [];
-    let address = start;
-    this.forEachPiece(start, end - start, (window, at, length) => {
-      const { block } = window;
-      pieces.push({
-        start: address,
-        end: address + length,
-        prot,
-        block,
-        offset: window.offset + at,
-      });
-      address += length;
-    });
-    return pieces;
   }
 }
-
-const cut = (region: Region, from: number, to: number): Region => {
-  const start = Math.max(region.start, from);
-  return {
-    ...region,
-    start,
-    end: Math.min(region.end, to),
-    offset: region.offset + start - region.start,
-  };
-};
-
-const same = (a: Region, b: Region): boolean =>
-  a.start === b.start && a.end === b.end && a.prot === b.prot && a.offset === b.offset;
-
-const join = (pieces: readonly Region[]): Region[] => {
-  const joined: Region[] = [];
-  for (const piece of pieces) {
-    const last = joined.at(-1);
-    if (last !== undefined && joins(last, piece))
-      joined[joined.length - 1] = { ...last, end: piece.end };
-    else joined.push(piece);
-  }
-  return joined;
-};

@@ -2,42 +2,48 @@ import { u64 } from '../../base/bytes.ts';
 import { Reg, type RegisterFile } from '../engine.ts';
 import { UcReg, type UnicornCpu } from './binding.ts';
 import { readFxImage, writeFxImage } from './fx-image.ts';
+import type { CpuState } from './state.ts';
 
-const IDS: readonly number[] = [
-  ...UcReg.general,
-  UcReg.rip,
-  UcReg.eflags,
-  UcReg.fsBase,
-  UcReg.gsBase,
-];
 /** Bit 1 is always set, IF is set whenever user code runs. */
 const FLAGS_ALWAYS = 0x202n;
+/** What user code or the kernel for it may change: CF PF AF ZF SF TF DF OF NT RF AC ID. */
+const FLAGS_USER = 0x25_4dd5n;
+export const TF = 0x100n;
 
-/** The registers of a {@link UnicornCpu}, with RIP as the trap in hand defines it. */
+const SEGMENT_BASES: Readonly<Record<number, number>> = {
+  [Reg.FsBase]: UcReg.fsBase,
+  [Reg.GsBase]: UcReg.gsBase,
+};
+
+/** The registers as the layers above see them. */
 export class UnicornRegisters implements RegisterFile {
   private readonly cpu: UnicornCpu;
-  /** RIP where it differs from what the CPU holds; undefined: ask the CPU. */
-  rip: bigint | undefined;
-  ripWritten = false;
+  private readonly state: CpuState;
+  /** RIP as the trap defines it, less what the CPU holds meanwhile (2 at a `syscall`). */
+  ripBias = 0n;
+  /** TF is set by us and does not show. */
+  hideTrapFlag = false;
+  /** A register has been written since this was last cleared. */
+  written = false;
 
-  constructor(cpu: UnicornCpu) {
+  constructor(cpu: UnicornCpu, state: CpuState) {
     this.cpu = cpu;
+    this.state = state;
   }
 
   read(reg: Reg): bigint {
-    if (reg === Reg.Rip && this.rip !== undefined) return this.rip;
-    const value = this.cpu.readRegister(IDS[reg]!);
-    return reg === Reg.Rflags ? (value & 0xffff_ffffn) | FLAGS_ALWAYS : value;
+    if (reg < Reg.Rip) return this.state.get(reg);
+    if (reg === Reg.Rip) return u64(this.state.rip + this.ripBias);
+    if (reg === Reg.Rflags) return this.readFlags();
+    return this.cpu.readRegister(SEGMENT_BASES[reg]!);
   }
 
   write(reg: Reg, value: bigint): void {
-    if (reg === Reg.Rip) {
-      this.rip = u64(value);
-      this.ripWritten = true;
-    } else {
-      const masked = reg === Reg.Rflags ? value | FLAGS_ALWAYS : value;
-      this.cpu.writeRegister(IDS[reg]!, u64(masked));
-    }
+    this.written = true;
+    if (reg < Reg.Rip) this.state.set(reg, value);
+    else if (reg === Reg.Rip) this.state.rip = value - this.ripBias;
+    else if (reg === Reg.Rflags) this.writeFlags(value);
+    else this.cpu.writeRegister(SEGMENT_BASES[reg]!, u64(value));
   }
 
   readFx(into: Uint8Array): void {
@@ -45,6 +51,29 @@ export class UnicornRegisters implements RegisterFile {
   }
 
   writeFx(image: Uint8Array): void {
+    this.written = true;
     writeFxImage(this.cpu, image);
+  }
+
+  /** TF as the CPU has it. */
+  get trapFlag(): boolean {
+    return (this.cpu.readRegister(UcReg.eflags) & TF) !== 0n;
+  }
+
+  setTrapFlag(on: boolean): void {
+    const flags = this.cpu.readRegister(UcReg.eflags);
+    this.cpu.writeRegister(UcReg.eflags, on ? flags | TF : flags & ~TF);
+  }
+
+  private readFlags(): bigint {
+    const flags = (this.cpu.readRegister(UcReg.eflags) & 0x3f_ffffn) | FLAGS_ALWAYS;
+    return this.hideTrapFlag ? flags & ~TF : flags;
+  }
+
+  private writeFlags(value: bigint): void {
+    // A trap flag written from above is real and shows; without one ours stays.
+    if ((value & TF) !== 0n) this.hideTrapFlag = false;
+    const hidden = this.hideTrapFlag ? TF : 0n;
+    this.cpu.writeRegister(UcReg.eflags, (value & FLAGS_USER) | FLAGS_ALWAYS | hidden);
   }
 }

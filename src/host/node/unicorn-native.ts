@@ -1,14 +1,22 @@
-import type { Hooks, HostBlock, UnicornCpu, UnicornLibrary } from '../../cpu/unicorn/binding.ts';
+import { readFileSync } from 'node:fs';
+import {
+  type Hooks,
+  type HostBlock,
+  type LibraryMemory,
+  MISSING_REGION,
+  type UnicornCpu,
+  type UnicornLibrary,
+} from '../../cpu/unicorn/binding.ts';
 
 const LIBRARY = 'libunicorn.so.2';
 const ARCH_X86 = 4;
 const MODE_64 = 8;
 const INS_SYSCALL = 699;
-const HOOK = { interrupt: 1, instruction: 2, block: 8, fault: 0x3f0, access: 0xc00 } as const;
+const HOOK = { interrupt: 1, instruction: 2, block: 8, fault: 0x3f0 } as const;
 const PAGE = 4096;
-/** `until` of uc_emu_start: no program can have a page there. */
-const NOWHERE = 0x7fff_ffff_f000n;
-const OUT_OF_REACH = 0xfff0_0000_0000_0000n;
+/** The CPU's state lies within this distance of where its handle points to. */
+const REACH = 0x2_0000n;
+const HANDLE_SIZE = 0x800;
 /** uc_ctl(UC_CTL_TB_REMOVE_CACHE), written with two arguments. */
 const REMOVE_CACHE = (1 << 30) | (2 << 26) | 9 | 0;
 
@@ -25,6 +33,7 @@ const bind = (koffi: Koffi) => {
     mapPointer: named(
       'int uc_mem_map_ptr(void *uc, uint64_t address, size_t size, uint32_t perms, void *ptr)',
     ),
+    protect: named('int uc_mem_protect(void *uc, uint64_t address, size_t size, uint32_t perms)'),
     unmap: named('int uc_mem_unmap(void *uc, uint64_t address, size_t size)'),
     readRegister: named('int uc_reg_read(void *uc, int id, void *value)'),
     writeRegister: named('int uc_reg_write(void *uc, int id, void *value)'),
@@ -47,11 +56,6 @@ const bind = (koffi: Koffi) => {
       fault: koffi.pointer(
         koffi.proto(
           'bool uc_on_fault(void *uc, int type, uint64_t address, int size, int64_t value, void *data)',
-        ),
-      ),
-      access: koffi.pointer(
-        koffi.proto(
-          'void uc_on_access(void *uc, int type, uint64_t address, int size, int64_t value, void *data)',
         ),
       ),
     },
@@ -77,10 +81,38 @@ class NativeBlock implements HostBlock {
   }
 }
 
+/** Ranges of this process's memory that can be read and written. */
+const writableRanges = (): [bigint, bigint][] =>
+  [...readFileSync('/proc/self/maps', 'utf8').matchAll(/^([0-9a-f]+)-([0-9a-f]+) rw/gm)].map(
+    ([, start, end]) => [BigInt(`0x${start}`), BigInt(`0x${end}`)],
+  );
+
+class NativeMemory implements LibraryMemory {
+  private readonly cachedWords: Int32Array;
+  private readonly cachedLongs: BigUint64Array;
+
+  constructor(buffer: ArrayBuffer) {
+    this.cachedWords = new Int32Array(buffer);
+    this.cachedLongs = new BigUint64Array(buffer);
+  }
+
+  words(): Int32Array {
+    return this.cachedWords;
+  }
+
+  longs(): BigUint64Array {
+    return this.cachedLongs;
+  }
+}
+
 class NativeCpu implements UnicornCpu {
+  readonly windowSize = 0x20_0000;
+  readonly zeroed = true;
   private readonly uc: Handle;
   private readonly lib: Functions;
   private readonly callbacks: bigint[] = [];
+  /** Unicorn holds pointers into these. */
+  private readonly blocks = new Set<HostBlock>();
   private readonly value = new Uint8Array(64);
   private readonly words = new BigUint64Array(this.value.buffer);
 
@@ -94,15 +126,16 @@ class NativeCpu implements UnicornCpu {
       hooks.interrupt(n),
     );
     this.addHook(HOOK.instruction, callbacks.instruction, () => hooks.syscall(), INS_SYSCALL);
+    this.addHook(HOOK.block, callbacks.block, (_uc: Handle, address: number, size: number) =>
+      hooks.block(address, size),
+    );
     this.addHook(
       HOOK.fault,
       callbacks.fault,
       // koffi hands over values above 2^63 as negative ones
-      (_uc: Handle, type: number, address: bigint | number, size: number) =>
-        hooks.fault(type, BigInt.asUintN(64, BigInt(address)), size),
+      (_uc: Handle, type: number, address: bigint | number) =>
+        !MISSING_REGION.has(type) || hooks.regionMissing(BigInt.asUintN(64, BigInt(address))),
     );
-    // A memory hook, even out of reach, makes RIP exact at integer accesses that fail.
-    this.addHook(HOOK.access, callbacks.access, () => {}, 0, OUT_OF_REACH);
   }
 
   private addHook(
@@ -110,14 +143,12 @@ class NativeCpu implements UnicornCpu {
     prototype: ReturnType<Koffi['pointer']>,
     callback: Parameters<Koffi['register']>[0],
     instruction = 0,
-    only?: bigint,
   ): void {
     const pointer = this.lib.koffi.register(callback, prototype);
     this.callbacks.push(pointer);
-    const [begin, end] = only === undefined ? [1n, 0n] : [only, only];
-    const hook = [0];
+    // begin > end means everywhere
     this.check(
-      this.lib.addHook(this.uc, hook, type, pointer, null, begin, end, 'int', instruction),
+      this.lib.addHook(this.uc, [0], type, pointer, null, 1n, 0n, 'int', instruction),
       'uc_hook_add',
     );
   }
@@ -127,16 +158,25 @@ class NativeCpu implements UnicornCpu {
   }
 
   allocate(size: number): HostBlock {
-    return new NativeBlock(this.lib.koffi, size);
+    const block = new NativeBlock(this.lib.koffi, size);
+    this.blocks.add(block);
+    return block;
   }
 
-  free(): void {
-    // the garbage collector's affair
+  free(block: HostBlock): void {
+    this.blocks.delete(block);
   }
 
-  map(address: number, size: number, prot: number, block: HostBlock, offset: number): void {
-    const bytes = block.view().subarray(offset, offset + size);
-    this.check(this.lib.mapPointer(this.uc, BigInt(address), size, prot, bytes), 'uc_mem_map_ptr');
+  map(address: number, prot: number, block: HostBlock): void {
+    const { uc, lib } = this;
+    this.check(
+      lib.mapPointer(uc, BigInt(address), block.size, prot, block.view()),
+      'uc_mem_map_ptr',
+    );
+  }
+
+  protect(address: number, size: number, prot: number): void {
+    this.check(this.lib.protect(this.uc, BigInt(address), size, prot), 'uc_mem_protect');
   }
 
   unmap(address: number, size: number): void {
@@ -171,8 +211,20 @@ class NativeCpu implements UnicornCpu {
     this.lib.writeRegister(this.uc, id, this.value);
   }
 
-  start(rip: bigint): number {
-    return this.lib.start(this.uc, rip, NOWHERE, 0, 0);
+  *reachableMemory(): Iterable<LibraryMemory> {
+    const { koffi } = this.lib;
+    const ranges = writableRanges();
+    const handle = new BigUint64Array(koffi.view(this.uc, HANDLE_SIZE));
+    for (const pointer of handle) {
+      const range = ranges.find(([start, end]) => pointer >= start && pointer < end);
+      if (range === undefined || pointer % 8n !== 0n) continue;
+      const rest = (range[1] - pointer) & ~7n;
+      yield new NativeMemory(koffi.view(pointer, Number(rest < REACH ? rest : REACH)));
+    }
+  }
+
+  start(rip: bigint, until: bigint): number {
+    return this.lib.start(this.uc, rip, until, 0, 0);
   }
 
   stop(): void {

@@ -1,0 +1,215 @@
+/** What happens before each block: counting, the budget, and what Unicorn itself would not check. */
+import { Prot, type TrapKind } from '../engine.ts';
+import type { UnicornCpu } from './binding.ts';
+import { type Block, type Blocks, JUMP_SIZE } from './blocks.ts';
+import type { Guard } from './inspect.ts';
+import { type GuestMemory, PAGE, USER_END } from './memory.ts';
+import type { UnicornRegisters } from './registers.ts';
+import type { CpuState } from './state.ts';
+import { effectiveAddress } from './traps.ts';
+
+/** `jmp $`: ends a translation, and goes on at the instruction it hides. */
+const JUMP = Uint8Array.of(0xeb, 0xfe);
+/** Where a translation is cut that Unicorn could not hold: after so many instructions. */
+const SHORT = 16;
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** The engine's side: deliver a trap at the block's first instruction. */
+export interface BlockTraps {
+  /** @param missing `page-fault`: the address that is not there */
+  atBlock(kind: TrapKind, address: number, text: string, missing: number): void;
+  /** Single-step until RIP is at `until`. */
+  walk(from: number, until: number): void;
+}
+
+export class BlockHook {
+  private readonly cpu: UnicornCpu;
+  private readonly state: CpuState;
+  private readonly memory: GuestMemory;
+  private readonly blocks: Blocks;
+  private readonly regs: UnicornRegisters;
+  private readonly traps: BlockTraps;
+  /** Bytes under a planted jump. */
+  private planted: { readonly address: number; readonly bytes: Uint8Array } | null = null;
+  private lastAddress = 0;
+  private lastCount = 0;
+  private before = 0;
+  private granted = NO_LIMIT;
+  private left = NO_LIMIT;
+
+  constructor(
+    parts: {
+      readonly cpu: UnicornCpu;
+      readonly state: CpuState;
+      readonly memory: GuestMemory;
+      readonly blocks: Blocks;
+      readonly regs: UnicornRegisters;
+    },
+    traps: BlockTraps,
+  ) {
+    this.cpu = parts.cpu;
+    this.state = parts.state;
+    this.memory = parts.memory;
+    this.blocks = parts.blocks;
+    this.regs = parts.regs;
+    this.traps = traps;
+  }
+
+  /** Instructions executed so far. */
+  get count(): number {
+    return this.before + this.granted - this.left;
+  }
+
+  set count(value: number) {
+    this.before = value;
+    this.granted = this.left;
+  }
+
+  /** From now on a budget trap comes after this many. */
+  grant(instructions: number): void {
+    this.before = this.count;
+    this.granted = instructions;
+    this.left = instructions;
+  }
+
+  enter(address: number, size: number): void {
+    const count = this.blocks.plainCount(address, size);
+    if (count === 0 || this.left <= 0 || this.planted !== null) this.look(address, size);
+    else this.passed(address, count);
+  }
+
+  /** The last block was left at `rip`, before all of it had run. */
+  leftAt(rip: bigint): void {
+    const ends = this.blocks.peek(this.lastAddress)?.plan.ends;
+    const offset = Number(rip) - this.lastAddress;
+    const executed = offset === 0 ? 0 : (ends?.indexOf(offset) ?? -1) + 1;
+    if (offset === 0 || executed > 0) this.left += Math.max(0, this.lastCount - executed);
+    this.lastCount = 0;
+  }
+
+  /** Puts back what a jump has replaced; the translation keeps the jump. */
+  uproot(): void {
+    if (this.planted === null) return;
+    this.memory.write(this.planted.address, this.planted.bytes);
+    this.planted = null;
+  }
+
+  private passed(address: number, count: number): void {
+    this.left -= count;
+    this.lastAddress = address;
+    this.lastCount = count;
+  }
+
+  private look(address: number, size: number): void {
+    this.uproot();
+    if (this.left <= 0) {
+      this.traps.atBlock('budget', address, '', 0);
+      return;
+    }
+    const block = this.blocks.at(address);
+    const { refusal } = block.plan;
+    if (refusal !== null) {
+      this.traps.atBlock(refusal.kind, address, refusal.text, this.firstBarred(address));
+      return;
+    }
+    const count = instructionsIn(block, size);
+    if (count === 0) this.split(this.shortened(block, size));
+    else if (this.guardsHold(block, count)) {
+      this.passed(address, count);
+      if (block.plan.guards.length === 0 && block.code === null)
+        this.blocks.notePlain(block, size, count);
+    }
+  }
+
+  /** A plan that ends where a translation can be made to end. */
+  private shortened(block: Block, size: number): Block {
+    const { ends, split } = block.plan;
+    if (split > 0) return block;
+    const at = size === 0 ? Math.min(SHORT, ends.length) : ends.length;
+    return this.blocks.replan(block, ends[at - 1]!);
+  }
+
+  /** Has the block translated anew, ending at its split. */
+  private split(block: Block): void {
+    const at = block.address + block.plan.split;
+    if (this.memory.protAt(at + 1) === undefined) {
+      this.traps.walk(block.address, at);
+    } else {
+      const bytes = new Uint8Array(JUMP_SIZE);
+      this.memory.read(at, bytes);
+      this.planted = { address: at, bytes };
+      this.memory.write(at, JUMP);
+      this.cpu.forgetCode(block.address, block.plan.split + JUMP_SIZE);
+    }
+    this.state.leaveBlock();
+  }
+
+  /** Looks at the guarded accesses; false when one of them has changed where control goes. */
+  private guardsHold(block: Block, count: number): boolean {
+    for (const guard of block.plan.guards) {
+      if (guard.instruction >= count) break;
+      const missing = this.violation(guard);
+      if (missing === null) continue;
+      if (guard.instruction > 0)
+        this.split(this.blocks.replan(block, block.plan.ends[guard.instruction - 1]!));
+      else if (guard.rule === 'aligned')
+        this.traps.atBlock('general-protection', block.address, '', 0);
+      else this.traps.atBlock('page-fault', block.address, 'write', missing);
+      return false;
+    }
+    return true;
+  }
+
+  /** Null, or the page that a store would miss (0 for a misaligned access). */
+  private violation({ rule, use }: Guard): number | null {
+    if (rule === 'aligned') return this.lowAddress(use) % 16 === 0 ? null : 0;
+    if ((this.lowAddress(use) % PAGE) + use.size <= PAGE) return null;
+    const address = effectiveAddress(use, this.regs);
+    if (address + BigInt(use.size) > BigInt(USER_END)) return null;
+    const first = Number(address);
+    const second = first - (first % PAGE) + PAGE;
+    return this.writable(first) && !this.writable(second) ? second : null;
+  }
+
+  private writable(address: number): boolean {
+    return ((this.memory.protAt(address) ?? 0) & Prot.Write) !== 0;
+  }
+
+  /** The low 12 bits of an operand's address. */
+  private lowAddress({ base, index, scale, displacement, segment }: Guard['use']): number {
+    const words = this.state.words();
+    const low = this.state.lowGeneral;
+    let address = Number(displacement & 0xfffn);
+    if (base !== null) address += words[low + 2 * base]!;
+    if (index !== null) address += (words[low + 2 * index]! & 0xfff) * scale;
+    if (segment === 'fs' || segment === 'gs')
+      address += Number(effectiveAddress({ ...NO_OPERAND, segment }, this.regs) & 0xfffn);
+    return address & 0xfff;
+  }
+
+  /** The first address from here on that cannot be executed. */
+  private firstBarred(address: number): number {
+    if (((this.memory.protAt(address) ?? 0) & Prot.Exec) === 0) return address;
+    return address - (address % PAGE) + PAGE;
+  }
+}
+
+const NO_OPERAND = {
+  base: null,
+  index: null,
+  scale: 1,
+  displacement: 0n,
+  size: 0,
+  reads: false,
+  writes: false,
+} as const;
+
+/** How many instructions of the block a translation of `size` bytes holds; 0: none that we planned. */
+const instructionsIn = ({ plan: { ends, split } }: Block, size: number): number => {
+  if (split > 0 && size === split + JUMP_SIZE) return ends.length;
+  const whole = ends.indexOf(size) + 1;
+  if (whole > 0) return whole;
+  if (split === 0 && size > 0 && size < ends.at(-1)!)
+    return ends.filter((end) => end <= size).length || 1;
+  return split === 0 && size === 0 && ends.length === 1 ? 1 : 0;
+};

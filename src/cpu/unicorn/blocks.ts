@@ -1,0 +1,154 @@
+/**
+ * The blocks seen so far. Unicorn calls its block hook before every execution of a block; for a plain block
+ * that is a look into a table and a subtraction.
+ */
+import { Prot } from '../engine.ts';
+import { type BlockPlan, planBlock, type Quirks } from './inspect.ts';
+import { type GuestMemory, PAGE } from './memory.ts';
+
+/** 48 instructions of 15 bytes. */
+const LONGEST = 720;
+const SLOTS = 1 << 14;
+/** The jump to itself that ends a block early while it is translated. */
+export const JUMP_SIZE = 2;
+
+export interface Block {
+  readonly address: number;
+  readonly plan: BlockPlan;
+  /** The code it was planned from, when the program itself can change it. */
+  readonly code: Uint8Array | null;
+  readonly span: number;
+}
+
+const slotOf = (address: number): number => {
+  const low = address | 0;
+  return (low ^ (low >>> 13)) & (SLOTS - 1);
+};
+
+const equal = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+export class Blocks {
+  private readonly memory: GuestMemory;
+  private readonly quirks: Quirks;
+  private readonly known = new Map<number, Block>();
+  private readonly byPage = new Map<number, Set<Block>>();
+  /** Plain blocks: address, size of the translation, instructions. */
+  private readonly addresses = new Float64Array(SLOTS).fill(-1);
+  private readonly sizes = new Int32Array(SLOTS);
+  private readonly counts = new Int32Array(SLOTS);
+  private readonly scratch = new Uint8Array(LONGEST);
+
+  constructor(memory: GuestMemory, quirks: Quirks) {
+    this.memory = memory;
+    this.quirks = quirks;
+  }
+
+  /** Instructions of a plain block that is known with this size, else 0. */
+  plainCount(address: number, size: number): number {
+    const slot = slotOf(address);
+    return this.addresses[slot] === address && this.sizes[slot] === size ? this.counts[slot]! : 0;
+  }
+
+  /** From now on {@link plainCount} knows it. */
+  notePlain(block: Block, size: number, count: number): void {
+    const slot = slotOf(block.address);
+    this.addresses[slot] = block.address;
+    this.sizes[slot] = size;
+    this.counts[slot] = count;
+  }
+
+  /** The block at `address`, planned anew when its code has changed. */
+  at(address: number): Block {
+    const known = this.known.get(address);
+    if (known !== undefined && (known.code === null || this.unchanged(known))) return known;
+    if (known !== undefined) this.drop(known);
+    return this.plan(address);
+  }
+
+  /** What is known of the block at `address`; never plans. */
+  peek(address: number): Block | undefined {
+    return this.known.get(address);
+  }
+
+  /** Ends the block at `split`; it is translated anew then. */
+  replan(block: Block, split: number): Block {
+    const { plan } = block;
+    const count = plan.ends.indexOf(split) + 1;
+    const shorter: Block = {
+      ...block,
+      plan: {
+        ends: plan.ends.slice(0, count),
+        guards: plan.guards.filter(({ instruction }) => instruction < count),
+        refusal: plan.refusal,
+        split,
+      },
+    };
+    this.drop(block);
+    this.add(shorter);
+    return shorter;
+  }
+
+  /** Forgets blocks that overlap the range; true when there were any. */
+  forget(start: number, size: number): boolean {
+    let found = false;
+    const last = Math.floor((start + size - 1) / PAGE);
+    for (let page = Math.floor(start / PAGE); page <= last; page++)
+      for (const block of this.byPage.get(page) ?? []) {
+        if (block.address >= start + size || block.address + block.span <= start) continue;
+        this.drop(block);
+        found = true;
+      }
+    return found;
+  }
+
+  private plan(address: number): Block {
+    const code = this.executable(address);
+    const plan = planBlock(code, BigInt(address), this.quirks);
+    const span = (plan.ends.at(-1) ?? 1) + JUMP_SIZE;
+    const volatile = this.writable(address) || this.writable(address + span - 1);
+    const block = { address, plan, code: volatile ? code.slice(0, span) : null, span };
+    this.add(block);
+    return block;
+  }
+
+  private writable(address: number): boolean {
+    return ((this.memory.protAt(address) ?? 0) & Prot.Write) !== 0;
+  }
+
+  private unchanged(block: Block): boolean {
+    const code = this.executable(block.address, block.code!.length);
+    return equal(code, block.code!);
+  }
+
+  /** The bytes from `address` on, up to the first page that may not be executed. */
+  private executable(address: number, size = LONGEST): Uint8Array {
+    let length = 0;
+    while (length < size) {
+      if (((this.memory.protAt(address + length) ?? 0) & Prot.Exec) === 0) break;
+      length = Math.min(size, length + PAGE - ((address + length) % PAGE));
+    }
+    const bytes = this.scratch.subarray(0, length);
+    this.memory.read(address, bytes);
+    return bytes;
+  }
+
+  private add(block: Block): void {
+    this.known.set(block.address, block);
+    const last = Math.floor((block.address + block.span - 1) / PAGE);
+    for (let page = Math.floor(block.address / PAGE); page <= last; page++) {
+      const blocks = this.byPage.get(page) ?? new Set();
+      blocks.add(block);
+      this.byPage.set(page, blocks);
+    }
+  }
+
+  private drop(block: Block): void {
+    this.known.delete(block.address);
+    const slot = slotOf(block.address);
+    if (this.addresses[slot] === block.address) this.addresses[slot] = -1;
+    const last = Math.floor((block.address + block.span - 1) / PAGE);
+    for (let page = Math.floor(block.address / PAGE); page <= last; page++)
+      this.byPage.get(page)?.delete(block);
+  }
+}
