@@ -8,10 +8,10 @@
  */
 export { type ErrnoName, errnoNumber } from './abi/errno.ts';
 export { signalName } from './abi/signals.ts';
+export { textBytes } from './base/byte-text.ts';
 export { fromHex, toHex } from './base/bytes.ts';
 export { type ErrorCode, TraplineError } from './base/errors.ts';
 export type { Callback, Callbacks } from './consumers/callback/index.ts';
-export { textBytes } from './consumers/event/byte-text.ts';
 export {
   type ExitEntry,
   exitJson,

@@ -62,7 +62,7 @@ interface Import {
 
 const importsOf = (file: string): Import[] => {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => ({
+  return [...text.matchAll(/(?<!\.)\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => ({
     from: relative(SRC, file),
     line: text.slice(0, match.index).split('\n').length,
     target: match[1] ?? '',

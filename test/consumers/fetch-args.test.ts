@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { textBytes } from '../../src/consumers/event/byte-text.ts';
+import { textBytes } from '../../src/base/byte-text.ts';
 import { bindDefinition, parseDefinition } from '../../src/consumers/event/definition.ts';
 import type { TraceRecord } from '../../src/consumers/event/record.ts';
 import { traceBody } from '../../src/consumers/event/text.ts';

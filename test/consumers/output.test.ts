@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesText, textBytes } from '../../src/consumers/event/byte-text.ts';
+import { bytesText, textBytes } from '../../src/base/byte-text.ts';
 import { exitJson, hitJson, profileJson, statsJson } from '../../src/consumers/event/json.ts';
 import type { TraceRecord } from '../../src/consumers/event/record.ts';
 import { profileLine, traceLine } from '../../src/consumers/event/text.ts';

@@ -7,9 +7,10 @@
  * whatever the page held before in an integer's place; here it reads as zero. So do the elements
  * of an array of strings after an unreadable pointer.
  */
+
+import { textBytes } from '../../base/byte-text.ts';
 import type { AddressSpace } from '../../memory/address-space.ts';
 import type { Hit } from '../../uprobes/index.ts';
-import { textBytes } from './byte-text.ts';
 import { putUnsigned } from './ints.ts';
 import type { ArgLayout, Slot } from './layout.ts';
 

@@ -1,7 +1,8 @@
 /** From the argument buffer to values and to the kernel's words for them. */
+
+import { bytesText } from '../../base/byte-text.ts';
 import type { FetchArg } from './argument.ts';
 import type { ArgBuffer } from './buffer.ts';
-import { bytesText } from './byte-text.ts';
 import { getUnsigned } from './ints.ts';
 import type { ArgLayout } from './layout.ts';
 import type { ArgValue, RecordArg } from './record.ts';
