@@ -30,6 +30,9 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 /** A wrong command line. */
 export class UsageError extends Error {}
 
+/** A file the user named cannot be used; nothing is started. */
+export class FileError extends Error {}
+
 const place = (error: Error): string => {
   const frame = /\(?((?:file:\/\/)?\/[^()\n]+:\d+:\d+)\)?/.exec(error.stack ?? '')?.[1];
   return frame === undefined ? '' : ` at ${frame.replace(/^.*\/(?=(dist|src)\/)/, '')}`;
@@ -45,9 +48,9 @@ const internalError = (error: unknown): string => {
 export const reportError = (error: unknown): number => {
   // Commander has spoken already; help and version end with 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? Status.ok : Status.usage;
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof FileError) {
     complain(error.message);
-    return Status.usage;
+    return error instanceof UsageError ? Status.usage : Status.notStarted;
   }
   if (isKnown(error) && error.code !== 'internal') {
     complain(error.hint === undefined ? error.message : `${error.message}; ${error.hint}`);

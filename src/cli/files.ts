@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { TraplineError } from '../index.ts';
+import { FileError } from './errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -9,14 +9,11 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** A failed call on a file that the user named. */
-export const fileError = (verb: 'read' | 'write', path: string, cause: unknown): TraplineError => {
+export const fileError = (verb: 'read' | 'write', path: string, cause: unknown): FileError => {
   const errno = (cause as NodeJS.ErrnoException).code ?? 'EIO';
   const words = WORDS[errno];
-  return new TraplineError(
-    'file-missing',
-    `cannot ${verb} ${path}: ${words === undefined ? errno : `${words} (${errno})`}`,
-    { errno, cause },
-  );
+  const reason = words === undefined ? errno : `${words} (${errno})`;
+  return new FileError(`cannot ${verb} ${path}: ${reason}`, { cause });
 };
 
 /** The bytes of a regular file. */
@@ -28,7 +25,7 @@ export const readRegularFile = (path: string): Uint8Array => {
   } catch (cause) {
     throw fileError('read', path, cause);
   }
-  throw new TraplineError('file-missing', `cannot read ${path}: it is no regular file`);
+  throw new FileError(`cannot read ${path}: it is no regular file`);
 };
 
 /** A text file, or stdin for `-`. */

@@ -1,5 +1,10 @@
 /** Runs the built command as a user does. */
-import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
+import {
+  type ChildProcessWithoutNullStreams,
+  type SpawnSyncOptions,
+  spawn,
+  spawnSync,
+} from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +12,11 @@ import { expect } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 export const MAIN = join(ROOT, 'dist', 'cli', 'main.js');
-/** A static freestanding program of 29 functions' worth of labels; exits with 0. */
+/** A static freestanding program without arguments or output; exits with 0. */
 export const PROGRAM = join(ROOT, 'test', 'goldens', 'fetch-args.elf');
+
+/** Does what the first letter of its argument says; see actor.S. */
+export const ACTOR = join(import.meta.dirname, 'actor.elf');
 
 export interface Outcome {
   readonly status: number | null;
@@ -42,3 +50,34 @@ export const expectComplaint = (outcome: Outcome, status: number, message: RegEx
 };
 
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'trapline-cli-'));
+
+/** A running command: what it printed so far, and its end. */
+export interface Running {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Resolves when stderr contains the text. */
+  seen(text: string): Promise<void>;
+  readonly end: Promise<Outcome & { readonly signal: NodeJS.Signals | null }>;
+}
+
+export const start = (args: readonly string[]): Running => {
+  const child = spawn(process.execPath, [MAIN, ...args]);
+  const output = { stdout: '', stderr: '' };
+  let wake = (): void => {};
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (chunk) => {
+      output[name] += chunk;
+      wake();
+    });
+  return {
+    child,
+    seen: async (text) => {
+      while (!output.stderr.includes(text))
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    },
+    end: new Promise((resolve) => {
+      child.on('close', (status, signal) => resolve({ status, signal, ...output }));
+    }),
+  };
+};

@@ -7,7 +7,7 @@ describe('a wrong command line is one line and status 2', () => {
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
     ['a command of a later release', ['fuzz'], /unknown command 'fuzz'/],
     ['an unknown option', ['run', '--frob', 'x'], /unknown option '--frob'/],
-    ['a misspelt option', ['run', '--probs', 'x'], /Did you mean --probes\?/],
+    ['a misspelt option', ['run', '--outptu', 'x'], /Did you mean --output\?/],
     ['no program', ['run'], /missing required argument 'program'/],
     ['an option without its value', ['run', '-p'], /argument missing/],
     ['an unknown engine', ['run', '--engine', 'qemu', PROGRAM], /qemu.*auto, unicorn/],

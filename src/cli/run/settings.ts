@@ -32,14 +32,14 @@ const whole = (option: string, text: string): bigint => {
   return BigInt(text);
 };
 
-export const seedOf = ({ seed }: RunOptions): bigint => {
+const seedOf = ({ seed }: RunOptions): bigint => {
   const value = whole('--seed', seed);
   if (value >= 1n << 64n) throw new UsageError('--seed takes a number below 2^64');
   return value;
 };
 
 /** Undefined = no limit. */
-export const instructionLimitOf = ({ maxInstructions }: RunOptions): number | undefined => {
+const instructionLimitOf = ({ maxInstructions }: RunOptions): number | undefined => {
   if (maxInstructions === undefined) return undefined;
   const value = Number(whole('--max-instructions', maxInstructions));
   if (value === 0 || !Number.isSafeInteger(value))
@@ -51,7 +51,7 @@ export const instructionLimitOf = ({ maxInstructions }: RunOptions): number | un
 const MAX_MS = 2 ** 31 - 1;
 
 /** Milliseconds; undefined = no limit. */
-export const timeLimitOf = ({ timeout }: RunOptions): number | undefined => {
+const timeLimitOf = ({ timeout }: RunOptions): number | undefined => {
   if (timeout === undefined) return undefined;
   const ms = Number(timeout) * 1000;
   if (!/^\d*\.?\d+$/.test(timeout) || ms <= 0 || ms > MAX_MS)
@@ -61,7 +61,7 @@ export const timeLimitOf = ({ timeout }: RunOptions): number | undefined => {
   return ms;
 };
 
-export const environmentOf = ({ env = [] }: RunOptions): Record<string, string> =>
+const environmentOf = ({ env = [] }: RunOptions): Record<string, string> =>
   Object.fromEntries(
     env.map((entry) => {
       const equals = entry.indexOf('=');
@@ -70,7 +70,7 @@ export const environmentOf = ({ env = [] }: RunOptions): Record<string, string> 
     }),
   );
 
-export const mountsOf = ({ mount = [] }: RunOptions): Mount[] =>
+const mountsOf = ({ mount = [] }: RunOptions): Mount[] =>
   mount.map((entry) => {
     const [, host, guest, rights] = /^(.+?):(\/[^:]*)(:rw|:ro)?$/.exec(entry) ?? [];
     if (host === undefined || guest === undefined)
@@ -79,7 +79,42 @@ export const mountsOf = ({ mount = [] }: RunOptions): Mount[] =>
   });
 
 /** The definitions of `-p`, then those of `--probes`. */
-export const probesOf = ({ probe = [], probes }: RunOptions): string[] => {
+const probesOf = ({ probe = [], probes }: RunOptions): string[] => {
   const filed = probes === undefined ? [] : readText(probes).split('\n');
   return [...probe, ...filed.filter((line) => !/^\s*(#|$)/.test(line))];
 };
+
+/** What the command line asks for, checked as far as it can be without loading anything. */
+export interface RunSettings {
+  readonly json: boolean;
+  /** Undefined = the default. */
+  readonly kernel: string | undefined;
+  readonly engine: CommonOptions['engine'];
+  readonly probes: readonly string[];
+  readonly output: string | undefined;
+  readonly profile: boolean;
+  readonly stats: boolean;
+  readonly root: string | undefined;
+  readonly mounts: readonly Mount[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly seed: bigint;
+  readonly maxInstructions: number | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/** Throws a {@link UsageError} for what is wrong. */
+export const settingsOf = (options: RunOptions): RunSettings => ({
+  json: options.json === true || options.format === 'json',
+  kernel: options.kernel,
+  engine: options.engine,
+  probes: probesOf(options),
+  output: options.output,
+  profile: options.profile === true,
+  stats: options.stats === true,
+  root: options.root,
+  mounts: mountsOf(options),
+  env: environmentOf(options),
+  seed: seedOf(options),
+  maxInstructions: instructionLimitOf(options),
+  timeoutMs: timeLimitOf(options),
+});
