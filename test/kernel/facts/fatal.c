@@ -3,7 +3,8 @@
 
 static void handler(int sig) { put("handler"); line(); }
 static void again(int sig) { put("handler"); line(); asm volatile("ud2"); }
-static char small_stack[2048] __attribute__((aligned(16)));
+char small_stack[16384] __attribute__((aligned(16)));
+static void low(int sig) { put("handler"); line(); asm volatile("lea small_stack+256(%rip),%rsp; ud2"); }
 
 static void end_exit(void) { quit(300 + 7); }
 static void end_segv(void) { *(volatile int *)0 = 1; }
@@ -37,12 +38,12 @@ static void end_bad_stack(void)
 	asm volatile("mov $0x10000000,%%esp; syscall" ::"a"(KILL), "D"(pid), "S"(SIGUSR1) : "rcx", "r11", "memory");
 }
 static void end_bad_frame(void) { asm volatile("mov $0x10000000,%%esp; syscall" ::"a"(SIGRETURN) : "rcx", "r11", "memory"); }
-/* An alternate stack that has no room for the frame. */
+/* An alternate stack that has no room for the second frame. */
 static void end_small_stack(void)
 {
 	struct stack s = { (u64)small_stack, 0, 0, sizeof small_stack };
 	sys(SIGALTSTACK, &s, 0, 0, 0);
-	on(SIGILL, again, SA_ONSTACK | SA_NODEFER, 0);
+	on(SIGILL, low, SA_ONSTACK | SA_NODEFER, 0);
 	asm volatile("ud2");
 }
 static void end_bad_ip(void) { asm volatile("jmp *%0" ::"r"(0x123456789abcdef0ul)); }

@@ -4,7 +4,7 @@
 
 #define HOLE 0x10000000ul /* nothing is ever mapped there */
 
-u64 site, resume;
+u64 site, resume, scratch;
 static u64 page;
 static const char *name;
 
@@ -116,7 +116,7 @@ static void traps(void)
 static void arithmetic(void)
 {
 	static const unsigned masked = 0x1f80;
-	static const double one = 1, zero = 0, huge = 1e308, tiny = 1e-308;
+	static const double one = 1, zero = 0, huge = 1e308, tiny = 1e-300;
 	static const unsigned short unmasked_cw = 0x340, inexact_cw = 0x360, default_cw = 0x37f;
 	CASE("divide-by-zero", "xor %%edx,%%edx; xor %%ecx,%%ecx", "div %%ecx", "i"(0));
 	CASE("idiv-overflow", "mov $0x80000000,%%eax; cltd; mov $-1,%%ecx", "idiv %%ecx", "i"(0));
@@ -127,8 +127,8 @@ static void arithmetic(void)
 	X87("x87-invalid", unmasked_cw, "fldl %2; fldl %2; fdivrp");
 	X87("x87-precision", unmasked_cw, "fldl %1; fld1; fld1; fadd %%st(1),%%st; fld1; faddp; fdivrp");
 	X87("x87-stack", unmasked_cw, "fstp %%st(0)");
-	X87("x87-overflow", inexact_cw, "fldl %3; fmull %3; fstpl -64(%%rsp)");
-	X87("x87-underflow", inexact_cw, "fldl %4; fmull %4; fstpl -64(%%rsp)");
+	X87("x87-overflow", inexact_cw, "fldl %3; fmull %3; fstpl scratch");
+	X87("x87-underflow", inexact_cw, "fldl %4; fmull %4; fstpl scratch");
 #define SSE(n, mxcsr, insn, a)                                                                      \
 	do {                                                                                        \
 		static const unsigned csr = mxcsr;                                                  \
