@@ -16,6 +16,7 @@ import { type Hooks, UcError, type UnicornCpu, type UnicornLibrary } from './bin
 import { BlockHook, type BlockTraps, NO_LIMIT } from './block-hook.ts';
 import { Blocks } from './blocks.ts';
 import { loadContext, saveContext } from './context.ts';
+import { correctFeatures } from './cpuid-features.ts';
 import type { Quirks } from './inspect.ts';
 import { findRegisters, type Layout, learnLayout } from './layout.ts';
 import { GuestMemory, USER_END } from './memory.ts';
@@ -104,6 +105,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     kind.layout ??= learnLayout(this.cpu, hooks);
     const { memory, at } = findRegisters(this.cpu);
     this.state = new CpuState(memory, at, kind.layout);
+    correctFeatures(memory.words(), at / 4, kind.layout.features);
     const tables = new PageTables(this.cpu);
     this.regs = new UnicornRegisters(this.cpu, this.state);
     this.memory = new GuestMemory(this.cpu, tables);
@@ -289,7 +291,7 @@ export class UnicornEngine implements Engine, BlockTraps {
   }
 
   private onInterrupt(vector: number): void {
-    this.blockHook.uproot();
+    if (this.blockHook.uproot()) return;
     if (vector === 3 || this.state.isSoftware) {
       this.finish(this.softwareKind(vector));
       return;
@@ -340,7 +342,7 @@ export class UnicornEngine implements Engine, BlockTraps {
       const next = state.rip + BigInt(length);
       // Unicorn fetches a whole block before it runs the first instruction.
       if (length > 0 && next <= address) {
-        this.walk(Number(state.rip), Number(next));
+        this.walk(Number(next));
         return;
       }
     }
@@ -373,7 +375,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     this.cpu.stop();
   }
 
-  walk(_from: number, until: number): void {
+  walk(until: number): void {
     if (this.regs.trapFlag) return;
     this.walkUntil = until;
     this.regs.hideTrapFlag = true;

@@ -6,6 +6,7 @@
  */
 import { TraplineError } from '../../base/errors.ts';
 import { type Hooks, type LibraryMemory, UcReg, type UnicornCpu } from './binding.ts';
+import { type FeatureWords, findFeatures } from './cpuid-features.ts';
 
 /** Byte offsets from the slot of RAX; the general registers and RIP follow it in hardware order. */
 export interface Layout {
@@ -19,6 +20,8 @@ export interface Layout {
   /** Writing `leaveValue` here makes the CPU leave the translated block at its next check. */
   readonly leave: number;
   readonly leaveValue: number;
+  /** What CPUID answers from. */
+  readonly features: FeatureWords;
 }
 
 const MARK = 0x5a3c_96e1_7b42_0d00n;
@@ -100,6 +103,17 @@ export const learnLayout = (cpu: UnicornCpu, hooks: Hooks): Layout => {
     return quiet[(o - tail) / 4] === -1 && word(o) === 0;
   });
   memory.words()[(at + exception) / 4] = -1;
+
+  const features = findFeatures(word, (leaf, register) => {
+    let answer = 0;
+    const operand = [0, 8, 16, 24].map((shift) => (leaf >>> shift) & 0xff);
+    // mov eax,leaf; cpuid; int3
+    runScratch(cpu, hooks, [0xb8, ...operand, 0x0f, 0xa2, 0xcc], () => {
+      answer = word(8 * register);
+    });
+    return answer;
+  });
+  if (features === undefined) throw strange('CPUID');
   return {
     cr2,
     nextRip,
@@ -108,5 +122,6 @@ export const learnLayout = (cpu: UnicornCpu, hooks: Hooks): Layout => {
     exception,
     leave,
     leaveValue,
+    features,
   };
 };
