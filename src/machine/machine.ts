@@ -105,7 +105,7 @@ export class Machine {
 
   /** Frees the engine and closes files. */
   dispose(): void {
-    for (const { engine } of this.#booted.kernel.mms()) engine.dispose();
+    this.#booted.kernel.dispose();
     this.#booted.files.dispose();
   }
 

@@ -50,9 +50,9 @@ export class Runner {
     for (;;) {
       if (options.abort?.aborted) return { kind: 'limit', limit: 'aborted' };
       if (left <= 0) return { kind: 'limit', limit: 'instructions' };
-      const before = instructionsOf(this.#kernel);
+      const before = this.#kernel.instructions();
       const end = this.#kernel.runSlice({ instructions: Math.min(left, SLICE) });
-      left -= instructionsOf(this.#kernel) - before;
+      left -= this.#kernel.instructions() - before;
       const ended = await this.#between(end, options);
       if (ended !== null) return ended;
     }
@@ -108,10 +108,6 @@ export class Runner {
     this.#reading = null;
   }
 }
-
-/** Executed so far in all live address spaces. */
-export const instructionsOf = (kernel: Kernel): number =>
-  kernel.mms().reduce((sum, { engine }) => sum + engine.instructionCount, 0);
 
 /** Lets the host's event loop turn once: timers, signals, input. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

@@ -2,14 +2,13 @@ import { signalName } from '../abi/signals.ts';
 import { syscallName } from '../abi/syscalls.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { Uprobes } from '../uprobes/index.ts';
-import { instructionsOf } from './run.ts';
 
 /** All counters of a machine in one flat list; names are stable, those that are 0 are there too. */
 export const machineCounters = (
   kernel: Kernel,
   uprobes: Uprobes,
 ): Readonly<Record<string, number>> => ({
-  instructions: instructionsOf(kernel),
+  instructions: kernel.instructions(),
   ...prefixed('trap', Object.entries(kernel.counters.traps)),
   ...prefixed('syscall', named(kernel.counters.syscalls, syscallName)),
   ...prefixed('unknown-syscall', named(kernel.counters.unknownSyscalls, syscallName)),
