@@ -42,6 +42,15 @@ export const boot = (options: MachineOptions, prepare: (kernel: Kernel) => void)
     ...(options.log && { log: options.log }),
   });
   prepare(kernel);
+  try {
+    return start(options, kernel);
+  } catch (error) {
+    kernel.dispose();
+    throw error;
+  }
+};
+
+const start = (options: MachineOptions, kernel: Kernel): Booted => {
   const files = fileViewOf(options, kernel);
   const { memoryLimit } = options;
   const mm = kernel.createMm(memoryLimit === undefined ? {} : { sizeLimit: memoryLimit });
