@@ -4,12 +4,10 @@ import type { Colors } from './output.ts';
 /** AT&T text: mnemonic, registers, numbers. */
 export const paintInstruction = (text: string, colors: Colors): string => {
   const [, mnemonic = text, operands = ''] = /^(\S+)(.*)$/s.exec(text) ?? [];
-  return (
-    colors.bold(mnemonic) +
-    operands
-      .replace(/%\w+/g, (register) => colors.green(register))
-      .replace(/(?<![\w[;])[-$]?(0x)?[0-9a-fA-F]+\b(?!m)/g, (number) => colors.yellow(number))
+  const painted = operands.replace(/%\w+|[-$]*\b(?:0x[\da-f]+|\d+)\b/g, (token) =>
+    token.startsWith('%') ? colors.green(token) : colors.yellow(token),
   );
+  return colors.bold(mnemonic) + painted;
 };
 
 /** A verdict's word, padded or not. */
