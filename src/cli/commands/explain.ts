@@ -77,7 +77,7 @@ const explainBytes = (options: ExplainOptions): void => {
     print(found.map((one) => JSON.stringify({ v: 1, type: 'instruction', ...one })));
   else if (options.bytesFile === undefined) print(found.flatMap((one) => block(one, colors)));
   else {
-    const width = Math.max(0, ...found.map(({ bytes }) => bytes.length));
+    const width = found.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
     print(found.map((one) => row(one, width, colors)));
   }
 };

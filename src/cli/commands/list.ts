@@ -17,20 +17,23 @@ const probeableJson = ({ offset, address, usdt, ...rest }: Probeable) => ({
 /** Longest name that still widens its column. */
 const MAX_NAME = 40;
 
+/** As a probe's site names it. */
+const labelOf = ({ kind, name }: Probeable): string => (kind === 'usdt' ? `%${name}` : name);
+
 const rows = (found: readonly Probeable[], colors: Colors): string[] => {
-  const width = Math.min(MAX_NAME, Math.max(4, ...found.map(({ name }) => name.length)));
+  const longest = found.reduce((most, one) => Math.max(most, labelOf(one).length), 4);
+  const width = Math.min(MAX_NAME, longest);
   const head = `${'OFFSET'.padEnd(10)} ${'ADDRESS'.padEnd(18)} ${'VERDICT'.padEnd(8)} ${'NAME'.padEnd(width)} INSTRUCTION`;
   return [
     colors.dim(head),
     ...found.map((one) => {
-      const label = one.kind === 'usdt' ? `%${one.name}` : one.name;
       const call = one.optimisable ? colors.cyan('  becomes a call') : '';
       const why = one.verdict === 'refuse' ? colors.dim(`  # ${one.reason}`) : '';
       return [
         hex(one.offset).padEnd(10),
         hex(one.address).padEnd(18),
         paintVerdict(one.verdict.padEnd(8), colors),
-        label.padEnd(width),
+        labelOf(one).padEnd(width),
         `${paintInstruction(one.instruction, colors)}${call}${why}`,
       ].join(' ');
     }),

@@ -115,6 +115,7 @@ const finish = (
   stdio: ProcessStdio,
 ): void => {
   printSummary(machine, settings, output, stdio);
+  for (const line of machine.tracefs.silent()) stdio.stderr.line(`trapline: ${line}`);
   if (settings.json) output.line(exitJson({ pid: machine.pid, ...ending.record }));
   output.flush();
   if (output.error !== null && output.error !== 'EPIPE')
