@@ -7,6 +7,15 @@ import type { Place } from './locate.ts';
 
 const COPY_SIZE = 16;
 
+/** One attached consumer. */
+export interface Attached {
+  detach(): void;
+  /** Return handlers that could not be armed. */
+  missed(): number;
+  /** A sentence saying why the probe could not fire so far; null once it could. */
+  neverInserted(): string | null;
+}
+
 /** Registers consumers with uprobes and puts refusals into words. */
 export class Attacher {
   readonly #uprobes: Uprobes;
@@ -19,14 +28,28 @@ export class Attacher {
 
   /**
    * @param description how messages name the probe
-   * @returns what detaches it again
    * @throws TraplineError `bad-probe` with the kernel's errno
    */
-  attach(place: Place, consumer: Consumer, description: string): () => void {
+  attach(place: Place, consumer: Consumer, description: string): Attached {
     const { inode, offset, refCtr } = place;
     const handle = this.#uprobes.register(inode, offset, consumer, { refCtrOffset: refCtr });
     if (typeof handle === 'string') throw this.#refusal(handle, place, description);
-    return () => this.#uprobes.unregister(handle);
+    return {
+      detach: () => this.#uprobes.unregister(handle),
+      missed: () => handle.missed,
+      neverInserted: () => (handle.inserted ? null : this.#silence(place)),
+    };
+  }
+
+  /** Why the kernel, which judges a place when something maps it, has never put a breakpoint there. */
+  #silence({ inode, offset }: Place): string {
+    const bytes = new Uint8Array(COPY_SIZE);
+    const got = inode.read(offset, bytes);
+    const { verdict, reason } = explain(bytes, this.#profile, {
+      pageOffset: Number(offset & PAGE_MASK),
+    });
+    if (got > 0 && verdict === 'refuse') return reason;
+    return `no private, read-only mapping has covered offset 0x${offset.toString(16)}`;
   }
 
   #refusal(errno: RegisterErrno, place: Place, description: string): TraplineError {

@@ -70,9 +70,9 @@ export class Machine {
       parseSite(site, { kernelOnly: false, lookup: (path) => this.#locator.kindOf(path) }),
     );
     const consumer = callbackConsumer(callbacks);
-    const undo = places.map((place) => this.#attacher.attach(place, consumer, site));
+    const attached = places.map((place) => this.#attacher.attach(place, consumer, site));
     return makeLink(places, () => {
-      for (const step of undo) step();
+      for (const one of attached) one.detach();
     });
   }
 
@@ -89,7 +89,7 @@ export class Machine {
 
   /** Counters by name: instructions, traps, single steps, system calls, text pokes … */
   stats(): Readonly<Record<string, number>> {
-    return machineCounters(this.#booted.kernel, this.#uprobes);
+    return machineCounters(this.#booted.kernel, this.#uprobes, this.#booted.mm.space.counters);
   }
 
   /** Everything but attached callbacks. Preconditions: not inside {@link Machine.run}. */

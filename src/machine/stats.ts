@@ -1,12 +1,14 @@
 import { signalName } from '../abi/signals.ts';
 import { syscallName } from '../abi/syscalls.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import type { MemoryCounters } from '../memory/address-space.ts';
 import type { Uprobes } from '../uprobes/index.ts';
 
 /** All counters of a machine in one flat list; names are stable, those that are 0 are there too. */
 export const machineCounters = (
   kernel: Kernel,
   uprobes: Uprobes,
+  memory: MemoryCounters,
 ): Readonly<Record<string, number>> => ({
   instructions: kernel.instructions(),
   ...prefixed('trap', Object.entries(kernel.counters.traps)),
@@ -15,7 +17,7 @@ export const machineCounters = (
   ...prefixed('signal', named(kernel.counters.signals, signalName)),
   contextSwitches: kernel.counters.contextSwitches,
   ...uprobes.counters,
-  ...memoryCounters(kernel),
+  ...memory,
 });
 
 type Entry = readonly [string, number];
@@ -30,13 +32,3 @@ const named = (
   [...counts]
     .sort(([a], [b]) => a - b)
     .map(([number, value]) => [nameOf(number) ?? String(number), value]);
-
-const memoryCounters = (kernel: Kernel): Record<string, number> => {
-  const sums = { pagesPopulated: 0, pagesCopied: 0, faults: 0 };
-  for (const { space } of kernel.mms()) {
-    sums.pagesPopulated += space.counters.pagesPopulated;
-    sums.pagesCopied += space.counters.pagesCopied;
-    sums.faults += space.counters.faults;
-  }
-  return sums;
-};

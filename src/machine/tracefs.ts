@@ -8,8 +8,8 @@ import { faultError } from '../consumers/event/fault.ts';
 import type { ProfileEntry } from '../consumers/event/json.ts';
 import type { TraceSink } from '../consumers/event/record.ts';
 import { TraceEvents } from '../consumers/tracefs/events.ts';
-import { type TraceContext, traceContext } from '../consumers/tracefs/probe.ts';
-import type { Attacher } from './attach.ts';
+import { type TraceContext, type TracefsProbe, traceContext } from '../consumers/tracefs/probe.ts';
+import type { Attached, Attacher } from './attach.ts';
 import { type Link, makeLink } from './link.ts';
 import type { Locator, Place } from './locate.ts';
 
@@ -19,6 +19,7 @@ export class Tracefs {
   readonly #attacher: Attacher;
   readonly #context: TraceContext;
   readonly #events: TraceEvents;
+  readonly #attached = new Map<TracefsProbe, Attached>();
 
   constructor(locator: Locator, attacher: Attacher, now: () => bigint) {
     this.#locator = locator;
@@ -57,13 +58,21 @@ export class Tracefs {
 
   /** Lines of `uprobe_profile`. */
   profile(): readonly ProfileEntry[] {
-    return this.#events.probes.map(({ definition, hits }) => ({
-      path: definition.path,
-      group: definition.group,
-      event: definition.event,
-      hits,
-      missed: 0,
+    return this.#events.probes.map((probe) => ({
+      path: probe.definition.path,
+      group: probe.definition.group,
+      event: probe.definition.event,
+      hits: probe.hits,
+      missed: this.#attached.get(probe)?.missed() ?? 0,
     }));
+  }
+
+  /** One sentence for each probe that could not fire so far: the kernel accepts such probes silently. */
+  silent(): readonly string[] {
+    return [...this.#attached].flatMap(([{ definition }, attached]) => {
+      const why = attached.neverInserted();
+      return why === null ? [] : [`probe "${definition.command}" was never inserted: ${why}`];
+    });
   }
 
   #add(definition: Definition, place: Place, undo: (() => void)[]): void {
@@ -77,6 +86,11 @@ export class Tracefs {
     if (!added.ok) throw faultError(added.fault);
     const { probe } = added;
     undo.push(() => this.#events.remove(probe));
-    undo.push(this.#attacher.attach(place, probe.consumer, definition.command));
+    const attached = this.#attacher.attach(place, probe.consumer, definition.command);
+    this.#attached.set(probe, attached);
+    undo.push(() => {
+      this.#attached.delete(probe);
+      attached.detach();
+    });
   }
 }

@@ -10,6 +10,11 @@ const BAD = '(bad)';
 export class Printer {
   readonly #formatter = new Formatter(FormatterSyntax.Gas);
 
+  constructor() {
+    this.#formatter.uppercaseHex = false;
+    this.#formatter.smallHexNumbersInDecimal = false;
+  }
+
   /**
    * @param bytes the instruction's bytes; what follows it is ignored
    * @param address where it lies, for relative targets

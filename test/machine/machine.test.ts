@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { benchProgram } from '../../src/bench/program.ts';
 import {
   type EngineFactory,
   HandlerResult,
@@ -167,6 +168,26 @@ for (const { name, load, missing } of engines)
       );
       machine.dispose();
       return Promise.resolve();
+    });
+
+    test('says of a probe that no mapping covers that it never fired', async () => {
+      // The bench program maps its file from offset 0x1000 on.
+      const machine = Machine.create({
+        engine,
+        program: {
+          path: '/loop',
+          tree: new MemoryTree({ loop: { bytes: benchProgram('nop', 2), mode: 0o755 } }),
+          file: 'loop',
+        },
+      });
+      machine.tracefs.define('p:seen @:0x1020');
+      machine.tracefs.define('p:unseen @:0x10');
+      await machine.run();
+      expect(machine.tracefs.silent()).toEqual([
+        expect.stringMatching(/^probe "p:unseen @:0x10" was never inserted: .*offset 0x10$/),
+      ]);
+      expect(machine.tracefs.profile().map(({ hits }) => hits)).toEqual([2, 0]);
+      machine.dispose();
     });
 
     test('two machines side by side share nothing', async () => {

@@ -22,6 +22,8 @@ import { captureShared } from './snapshot.ts';
 export interface Handle {
   /** Return handlers of this consumer that could not be armed. */
   readonly missed: number;
+  /** A breakpoint has been written for it somewhere; false while no mapping takes one. */
+  readonly inserted: boolean;
 }
 
 class AttachedHandle implements Handle {
@@ -33,6 +35,10 @@ class AttachedHandle implements Handle {
 
   get missed(): number {
     return this.registration.attachment.missed;
+  }
+
+  get inserted(): boolean {
+    return this.registration.uprobe.analysis !== null;
   }
 }
 
