@@ -1,0 +1,8 @@
+/** Goldens that an engine cannot reach, and why; shown as not run. */
+const NO_FLOAT_EXCEPTIONS =
+  'the engine never raises unmasked SSE exceptions, and x87 ones only at fwait';
+
+export const beyond: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  unicorn: { floatfaults: NO_FLOAT_EXCEPTIONS, 'floatfaults-plain': NO_FLOAT_EXCEPTIONS },
+  'unicorn-native': { floatfaults: NO_FLOAT_EXCEPTIONS, 'floatfaults-plain': NO_FLOAT_EXCEPTIONS },
+};

@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { EngineFactory } from '../../src/cpu/engine.ts';
+import { engines } from '../helpers/engines.ts';
+import {
+  goldenNames,
+  isBuilt,
+  isRecordedProgram,
+  missingProgram,
+  readGolden,
+} from '../helpers/fixtures.ts';
+import { beyond } from './beyond.ts';
+import { escaped, type Golden } from './golden-file.ts';
+import { normalRegisters, normalTrace, withoutAddresses } from './normal-form.ts';
+import { type FixtureRun, runFixture } from './run.ts';
+import { unifiedDiff } from './unified-diff.ts';
+
+const lines = (bytes: Uint8Array): readonly string[] => escaped(bytes).split('\n');
+
+/** What both sides must have alike, by name of the golden's section. */
+const sections = (side: FixtureRun | Golden, golden: Golden): Record<string, readonly string[]> => {
+  const trace = side.trace.map(normalTrace);
+  const comparable = isRecordedProgram(golden) ? trace : trace.map(withoutAddresses);
+  const registers = isBuilt(golden.program)
+    ? []
+    : side.registers.map((line) => normalRegisters(line, golden.undefinedFlags));
+  return {
+    end: [side.end],
+    stderr: lines(side.stderr),
+    stdout: lines(side.stdout),
+    trace: comparable,
+    registers,
+    profile: side.profile,
+  };
+};
+
+/** One text with every section that differs. */
+const differences = (golden: Golden, run: FixtureRun): string => {
+  const expected = sections(golden, golden);
+  const actual = sections(run, golden);
+  return Object.keys(expected)
+    .map((name) => [name, unifiedDiff(expected[name]!, actual[name]!)] as const)
+    .filter(([, diff]) => diff !== '')
+    .map(([name, diff]) => `${name} differs from ${golden.kernel} ${diff}`)
+    .join('\n\n');
+};
+
+for (const engine of engines)
+  describe(`engine ${engine.name}`, () => {
+    let factory: EngineFactory;
+    beforeAll(async () => {
+      if (engine.missing === null) factory = await engine.load();
+    });
+
+    it.for(goldenNames())('does what the kernel did: %s', async (name, ctx) => {
+      const golden = readGolden(name);
+      const lacking = engine.missing ?? beyond[engine.name]?.[name] ?? missingProgram(golden);
+      if (lacking !== null) ctx.skip(lacking);
+      const run = await runFixture(factory, golden);
+      const found = differences(golden, run);
+      if (found !== '') expect.fail(found);
+    });
+  });
