@@ -131,6 +131,13 @@ describe('a probe that is refused is one line and status 125', () => {
     expectComplaint(trapline(args), 125, /exact same probe event.*\(EEXIST, errno 17\)/);
   });
 
+  // The kernel accepts it and never inserts it: a line tells, the program runs.
+  it('but not where no mapping covers the site', () => {
+    const { status, stderr } = trapline(['run', '-p', 'p @:0x2345', ACTOR, 'e']);
+    expect(status).toBe(7);
+    expect(stderr).toMatch(/^trapline: [^\n]*p @:0x2345[^\n]*mapping[^\n]*\n$/);
+  });
+
   it('also from a file', () => {
     expectComplaint(trapline(['run', '--probes', '/gone', ACTOR]), 125, /\/gone: no such file/);
   });
