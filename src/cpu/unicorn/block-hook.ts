@@ -10,16 +10,23 @@ import { effectiveAddress } from './traps.ts';
 
 /** `jmp $`: ends a translation, and goes on at the instruction it hides. */
 const JUMP = Uint8Array.of(0xeb, 0xfe);
-/** Where a translation is cut that Unicorn could not hold: after so many instructions. */
-const SHORT = 16;
+const INT3 = Uint8Array.of(0xcc);
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** Code that we have changed for the moment of a translation. */
+interface Planted {
+  readonly address: number;
+  readonly bytes: Uint8Array;
+  /** The block to be split once the int3 planted at its start has trapped. */
+  readonly block: Block | null;
+}
 
 /** The engine's side: deliver a trap at the block's first instruction. */
 export interface BlockTraps {
   /** @param missing `page-fault`: the address that is not there */
   atBlock(kind: TrapKind, address: number, text: string, missing: number): void;
   /** Single-step until RIP is at `until`. */
-  walk(from: number, until: number): void;
+  walk(until: number): void;
 }
 
 export class BlockHook {
@@ -29,8 +36,7 @@ export class BlockHook {
   private readonly blocks: Blocks;
   private readonly regs: UnicornRegisters;
   private readonly traps: BlockTraps;
-  /** Bytes under a planted jump. */
-  private planted: { readonly address: number; readonly bytes: Uint8Array } | null = null;
+  private planted: Planted | null = null;
   private lastAddress = 0;
   private lastCount = 0;
   private before = 0;
@@ -87,11 +93,18 @@ export class BlockHook {
     this.lastCount = 0;
   }
 
-  /** Puts back what a jump has replaced; the translation keeps the jump. */
-  uproot(): void {
-    if (this.planted === null) return;
-    this.memory.write(this.planted.address, this.planted.bytes);
+  /** Puts back what was planted; the translation keeps it. True: the int3 at RIP was ours. */
+  uproot(): boolean {
+    const { planted } = this;
+    if (planted === null) return false;
+    this.memory.write(planted.address, planted.bytes);
     this.planted = null;
+    const ours = planted.block !== null && this.state.rip === BigInt(planted.address + 1);
+    if (ours) {
+      this.state.rip = BigInt(planted.address);
+      this.split(planted.block!);
+    }
+    return ours;
   }
 
   private passed(address: number, count: number): void {
@@ -113,7 +126,7 @@ export class BlockHook {
       return;
     }
     const count = instructionsIn(block, size);
-    if (count === 0) this.split(this.shortened(block, size));
+    if (count === 0) this.divide(this.shortened(block, size), size);
     else if (this.guardsHold(block, count)) {
       this.passed(address, count);
       if (block.plan.guards.length === 0 && block.code === null)
@@ -124,24 +137,33 @@ export class BlockHook {
   /** A plan that ends where a translation can be made to end. */
   private shortened(block: Block, size: number): Block {
     const { ends, split } = block.plan;
-    if (split > 0) return block;
-    const at = size === 0 ? Math.min(SHORT, ends.length) : ends.length;
+    if (split > 0 && size !== 0) return block;
+    const at = size === 0 ? Math.max(1, ends.length >> 1) : ends.length;
     return this.blocks.replan(block, ends[at - 1]!);
   }
 
-  /** Has the block translated anew, ending at its split. */
+  /** Has the block translated anew, before its first instruction runs. */
+  private divide(block: Block, size: number): void {
+    // After a block that it has cut short Unicorn gives the next translation no hook: make that an int3.
+    if (size === 0) this.plant(block.address, INT3, block);
+    else this.split(block);
+    this.state.leaveBlock();
+  }
+
+  private plant(address: number, code: Uint8Array, block: Block | null): void {
+    const bytes = new Uint8Array(code.length);
+    this.memory.read(address, bytes);
+    this.planted = { address, bytes, block };
+    this.memory.write(address, code);
+    this.cpu.forgetCode(address, code.length);
+  }
+
+  /** Lets the next translation of the block end at its split. */
   private split(block: Block): void {
     const at = block.address + block.plan.split;
-    if (this.memory.protAt(at + 1) === undefined) {
-      this.traps.walk(block.address, at);
-    } else {
-      const bytes = new Uint8Array(JUMP_SIZE);
-      this.memory.read(at, bytes);
-      this.planted = { address: at, bytes };
-      this.memory.write(at, JUMP);
-      this.cpu.forgetCode(block.address, block.plan.split + JUMP_SIZE);
-    }
-    this.state.leaveBlock();
+    if (this.memory.protAt(at + 1) === undefined) this.traps.walk(at);
+    else this.plant(at, JUMP, null);
+    this.cpu.forgetCode(block.address, block.plan.split);
   }
 
   /** Looks at the guarded accesses; false when one of them has changed where control goes. */
@@ -151,7 +173,7 @@ export class BlockHook {
       const missing = this.violation(guard);
       if (missing === null) continue;
       if (guard.instruction > 0)
-        this.split(this.blocks.replan(block, block.plan.ends[guard.instruction - 1]!));
+        this.divide(this.blocks.replan(block, block.plan.ends[guard.instruction - 1]!), 1);
       else if (guard.rule === 'aligned')
         this.traps.atBlock('general-protection', block.address, '', 0);
       else this.traps.atBlock('page-fault', block.address, 'write', missing);
