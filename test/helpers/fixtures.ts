@@ -31,9 +31,18 @@ export const isDynamic = (program: string): boolean => /-dynamic$|\/shared$/.tes
 
 const compilerOf = (program: string) => (program.includes('musl') ? 'musl-gcc' : 'gcc');
 
+const missingMake = (): string | null =>
+  spawnSync('make', ['--version'], { stdio: 'ignore' }).status === 0
+    ? null
+    : 'needs make: apt install make (builds the fixtures)';
+
 /** Why the golden's program cannot be had here, for `ctx.skip`; null when it can. */
 export const missingProgram = (golden: Golden): string | null =>
-  isBuilt(golden.program) ? missing(compilerOf(golden.program)) : null;
+  isBuilt(golden.program) ? (missing(compilerOf(golden.program)) ?? missingMake()) : null;
+
+/** Why goldens cannot be recorded here, for `ctx.skip`; null when they can. */
+export const missingRecorder = (): string | null =>
+  missing('kernel 6.18 as root') ?? missing('gcc') ?? missingMake();
 
 const built = new Map<string, string | null>();
 
@@ -47,13 +56,27 @@ const make = (target: string): string | null => {
   return status === 0 ? null : `make ${target} failed: ${stderr}`;
 };
 
-/** Builds a program that is not committed. Preconditions: {@link missingProgram} is null. */
-export const ensureBuilt = (program: string): void => {
-  if (!isBuilt(program)) return;
-  const target = compilerOf(program) === 'gcc' ? 'glibc' : 'musl';
+const makeOnce = (target: string): void => {
   if (!built.has(target)) built.set(target, make(target));
   const failure = built.get(target);
   if (failure) throw new Error(failure);
+};
+
+/** Builds a program that is not committed. Preconditions: {@link missingProgram} is null. */
+export const ensureBuilt = (program: string): void => {
+  if (isBuilt(program)) makeOnce(compilerOf(program) === 'gcc' ? 'glibc' : 'musl');
+};
+
+/**
+ * Records a case on this machine's kernel into `directory`. Preconditions: {@link missingRecorder}
+ * is null.
+ * @returns what the recorder said; empty = nothing went wrong
+ */
+export const record = (name: string, directory: string): string => {
+  makeOnce('recorder');
+  const recorder = join(CHECKOUT, 'fixtures', 'build', 'record');
+  const file = join(CHECKOUT, 'fixtures', 'cases', `${name}.case`);
+  return spawnSync(recorder, [CHECKOUT, file, '-o', directory], { encoding: 'utf8' }).stderr;
 };
 
 /** False when a compiler other than the golden's built any of its files: addresses may differ. */
