@@ -50,6 +50,7 @@ export {
   type Probeable,
   ProgramInspector,
   type SiteExplanation,
+  type TrampolineLine,
 } from './machine/explain.ts';
 export type { Link, LinkSite } from './machine/link.ts';
 export { Machine, type MachineSnapshot } from './machine/machine.ts';

@@ -2,7 +2,14 @@ import { fromHex, toHex } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import { type UsdtSite, usdtSites } from '../consumers/usdt/notes.ts';
 import { ElfImage } from '../elf/image.ts';
-import { type Explanation, explain, PROFILES, type Profile } from '../uprobes/index.ts';
+import {
+  type Explanation,
+  explain,
+  optimisedTrampoline,
+  PROFILES,
+  type Profile,
+  returnTrampoline,
+} from '../uprobes/index.ts';
 import { Printer } from '../x86/print.ts';
 
 /** Where bare bytes are taken to lie. */
@@ -64,6 +71,16 @@ export interface SiteExplanation extends Explanation {
   readonly profile: string;
   /** What the slot holds, for `step`: one text an instruction. */
   readonly slotText: string | null;
+  /** The page an optimised site calls; null where the site stays an int3. */
+  readonly trampoline: readonly TrampolineLine[] | null;
+  /** Where a function returns to while a return probe on it is pending. */
+  readonly returnTrampoline: readonly TrampolineLine[];
+}
+
+/** One instruction of a trampoline: hex and AT&T text. */
+export interface TrampolineLine {
+  readonly bytes: string;
+  readonly text: string;
 }
 
 /** A program file as `list` and `explain` see it; nothing is run. */
@@ -119,6 +136,8 @@ export class ProgramInspector {
         profile: profile.name,
         ...explanation,
         slotText: slot === undefined ? null : printer.print(slot, 0n),
+        trampoline: explanation.optimisable ? listing(printer, optimisedTrampoline(profile)) : null,
+        returnTrampoline: listing(printer, returnTrampoline(profile)),
       };
     });
     printer.free();
@@ -172,6 +191,9 @@ const usdtProbeable = ({ provider, name, offset, address, semaphore, args }: Usd
     address,
     usdt: { semaphore, args },
   }) as const;
+
+const listing = (printer: Printer, code: Uint8Array): readonly TrampolineLine[] =>
+  printer.listing(code, 0n).map(({ bytes, text }) => ({ bytes: toHex(bytes), text }));
 
 const parseNumber = (text: string): bigint | undefined =>
   /^(0[xX][0-9a-fA-F]+|\d+)$/.test(text) ? BigInt(text) : undefined;

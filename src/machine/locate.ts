@@ -1,3 +1,4 @@
+import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
 import { TraplineError } from '../base/errors.ts';
 import type { PathKind, Site } from '../consumers/event/site.ts';
 import { PROGRAM_PATH } from '../consumers/event/site.ts';
@@ -40,20 +41,32 @@ export class Locator {
     return inode === 'EISDIR' || inode === 'EACCES' ? 'other' : inode;
   }
 
-  /** Every place a site stands for. Throws `bad-probe`. */
-  places(site: Site): readonly Place[] {
+  /**
+   * Every place a site stands for.
+   * @param probe how messages name the probe
+   * @throws TraplineError `bad-probe`, or `bad-elf` where symbols are needed
+   */
+  places(site: Site, probe: string): readonly Place[] {
     const path = this.#absolute(site.path);
-    const inode = this.#inode(path);
+    const inode = this.#files.inode(path);
+    if (typeof inode === 'string')
+      throw refusal(probe, `${path} is not in the guest's file view`, inode, SHOW_IT);
     const at = (offset: bigint): Place => ({ inode, path, offset, refCtr: site.refCtr });
     const { spot } = site;
-    switch (spot.kind) {
-      case 'offset':
-        return [at(spot.offset)];
-      case 'symbol':
-        return [at(this.#symbolOffset(inode, spot.symbol) + spot.addend)];
-      case 'usdt':
-        return this.#usdtPlaces(inode, spot.provider, spot.name);
+    const list = `\`trapline list ${path}\` shows what there is`;
+    if (spot.kind === 'offset') return [at(spot.offset)];
+    if (spot.kind === 'symbol') {
+      const found = this.image(inode).findFunction(spot.symbol);
+      if (found !== undefined) return [at(found.offset + spot.addend)];
+      throw refusal(probe, `${path} has no function ${spot.symbol}`, 'ENOENT', list);
     }
+    const { provider, name } = spot;
+    const sites = usdtSites(this.image(inode)).filter(
+      (one) => one.provider === provider && one.name === name,
+    );
+    if (sites.length === 0)
+      throw refusal(probe, `${path} has no USDT probe ${provider}:${name}`, 'ENOENT', list);
+    return sites.map(({ offset, semaphore }) => ({ inode, path, offset, refCtr: semaphore }));
   }
 
   /** The parsed file; parsed once. Throws `bad-elf`. */
@@ -66,43 +79,17 @@ export class Locator {
     return image;
   }
 
-  #symbolOffset(inode: Inode, symbol: string): bigint {
-    const found = this.image(inode).findFunction(symbol);
-    if (found !== undefined) return found.offset;
-    throw new TraplineError('bad-probe', `${inode.path} has no function ${symbol}`, {
-      errno: 'ENOENT',
-      hint: `\`trapline list ${inode.path}\` shows what there is`,
-    });
-  }
-
-  #usdtPlaces(inode: Inode, provider: string, name: string): readonly Place[] {
-    const sites = usdtSites(this.image(inode)).filter(
-      (site) => site.provider === provider && site.name === name,
-    );
-    if (sites.length > 0)
-      return sites.map(({ offset, semaphore }) => ({
-        inode,
-        path: inode.path,
-        offset,
-        refCtr: semaphore,
-      }));
-    throw new TraplineError('bad-probe', `${inode.path} has no USDT probe ${provider}:${name}`, {
-      errno: 'ENOENT',
-      hint: `\`trapline list ${inode.path}\` shows what there is`,
-    });
-  }
-
-  #inode(path: string): Inode {
-    const inode = this.#files.inode(path);
-    if (typeof inode !== 'string') return inode;
-    throw new TraplineError('bad-probe', `${path} is not in the guest's file view (${inode})`, {
-      errno: inode,
-      hint: 'show it to the guest with --root or --mount',
-    });
-  }
-
   #absolute(path: string): string {
     if (path === PROGRAM_PATH) return this.#program;
     return path.startsWith('/') ? path : `${this.#base.replace(/\/$/, '')}/${path}`;
   }
 }
+
+const SHOW_IT = 'show it to the guest with --root or --mount';
+
+const refusal = (probe: string, reason: string, errno: ErrnoName, hint: string): TraplineError =>
+  new TraplineError(
+    'bad-probe',
+    `probe "${probe}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
+    { errno, hint },
+  );

@@ -1,5 +1,6 @@
 import { type Callbacks, callbackConsumer } from '../consumers/callback/index.ts';
-import { parseSite } from '../consumers/event/site.ts';
+import { parseDefinition } from '../consumers/event/definition.ts';
+import { faultError } from '../consumers/event/fault.ts';
 import type { Profile } from '../uprobes/index.ts';
 import { Uprobes } from '../uprobes/index.ts';
 import { Attacher } from './attach.ts';
@@ -66,9 +67,9 @@ export class Machine {
    * @throws TraplineError `bad-probe` with the kernel's errno
    */
   uprobe(site: string, callbacks: Callbacks): Link {
-    const places = this.#locator.places(
-      parseSite(site, { kernelOnly: false, lookup: (path) => this.#locator.kindOf(path) }),
-    );
+    const parsed = parseDefinition(`p ${site}`, { lookup: (path) => this.#locator.kindOf(path) });
+    if (!parsed.ok) throw faultError(parsed.fault);
+    const places = this.#locator.places(parsed.definition.site, site);
     const consumer = callbackConsumer(callbacks);
     const attached = places.map((place) => this.#attacher.attach(place, consumer, site));
     return makeLink(places, () => {

@@ -42,7 +42,7 @@ export class Tracefs {
     const parsed = parseDefinition(text, { lookup: (path) => this.#locator.kindOf(path) });
     if (!parsed.ok) throw faultError(parsed.fault);
     const { definition } = parsed;
-    const places = this.#locator.places(definition.site);
+    const places = this.#locator.places(definition.site, definition.command);
     const undo: (() => void)[] = [];
     const detach = (): void => {
       for (const step of undo.splice(0).reverse()) step();

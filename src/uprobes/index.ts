@@ -14,3 +14,5 @@ export {
   PROFILE_NAMES,
   PROFILES,
 } from './profiles.ts';
+export { optimisedTrampoline } from './trampoline/optimised-page.ts';
+export { returnTrampoline } from './trampoline/return-page.ts';

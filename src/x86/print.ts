@@ -3,6 +3,12 @@ import { Decoder, DecoderOptions, Formatter, FormatterSyntax } from 'iced-x86';
 /** Text of an instruction iced-x86 cannot decode, as objdump prints it. */
 const BAD = '(bad)';
 
+/** One line of {@link Printer.listing}. */
+export interface PrintedInstruction {
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
 /**
  * Prints instructions in AT&T syntax, as objdump and the kernel's documentation do. Holds memory of
  * the wasm module: `free` it.
@@ -13,6 +19,7 @@ export class Printer {
   constructor() {
     this.#formatter.uppercaseHex = false;
     this.#formatter.smallHexNumbersInDecimal = false;
+    this.#formatter.branchLeadingZeros = false;
   }
 
   /**
@@ -27,6 +34,28 @@ export class Printer {
     instruction.free();
     decoder.free();
     return text;
+  }
+
+  /** Prints instruction after instruction; bytes that do not decode end the list. */
+  listing(bytes: Uint8Array, address: bigint): readonly PrintedInstruction[] {
+    const lines: PrintedInstruction[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const rest = bytes.subarray(at);
+      const size = this.#length(rest);
+      if (size === 0) break;
+      lines.push({ bytes: rest.subarray(0, size), text: this.print(rest, address + BigInt(at)) });
+      at += size;
+    }
+    return lines;
+  }
+
+  #length(bytes: Uint8Array): number {
+    const decoder = new Decoder(64, bytes, DecoderOptions.None);
+    const instruction = decoder.decode();
+    const size = instruction.isInvalid ? 0 : instruction.length;
+    instruction.free();
+    decoder.free();
+    return size;
   }
 
   free(): void {

@@ -163,9 +163,17 @@ for (const { name, load, missing } of engines)
 
     test('refuses a probe on nothing, naming symbol and errno', () => {
       const { machine } = calc(engine, '1');
-      expect(() => machine.uprobe('@:nothing', { entry: () => undefined })).toThrow(
-        expect.objectContaining({ code: 'bad-probe', errno: 'ENOENT' }),
+      const attach = (site: string) => () => machine.uprobe(site, { entry: () => undefined });
+      expect(attach('@:nothing')).toThrow(
+        expect.objectContaining({
+          code: 'bad-probe',
+          errno: 'ENOENT',
+          message: 'probe "@:nothing": /calc has no function nothing (ENOENT, errno 2)',
+        }),
       );
+      expect(attach('/else:main')).toThrow(expect.objectContaining({ errno: 'ENOENT' }));
+      expect(attach('no colon')).toThrow(expect.objectContaining({ errno: 'EINVAL' }));
+      expect(attach('@:0xffffff')).toThrow(expect.objectContaining({ errno: 'EINVAL' }));
       machine.dispose();
       return Promise.resolve();
     });

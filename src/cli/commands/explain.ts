@@ -8,6 +8,7 @@ import {
   ProgramInspector,
   requireProfile,
   type SiteExplanation,
+  type TrampolineLine,
 } from '../../index.ts';
 import { Status, UsageError } from '../errors.ts';
 import { readRegularFile, readText } from '../files.ts';
@@ -51,6 +52,17 @@ const slotLine = ({ xol, scratch }: Verdict, text: string | null): string[] => {
   const standIn = scratch === null ? '' : `  (${scratch} stands in for ip)`;
   return [`  slot     ${xol}${shown}${standIn}`];
 };
+
+/** A trampoline as a listing; `title` stands beside its first instruction. */
+const trampolineLines = (
+  title: string,
+  lines: readonly TrampolineLine[],
+  colors: Colors,
+): string[] =>
+  lines.map(
+    ({ bytes, text }, i) =>
+      `  ${(i === 0 ? title : '').padEnd(8)} ${bytes.padEnd(14)}  ${paintInstruction(text, colors)}`,
+  );
 
 const block = (found: BytesExplanation, colors: Colors): string[] => [
   `${found.bytes}  ${paintInstruction(found.text, colors)}`,
@@ -107,6 +119,8 @@ const siteText = (path: string, site: InspectedSite, colors: Colors): string[] =
       colors.cyan(names.join(' ')),
       `  ${paintVerdict(found.verdict.padEnd(8), colors)} ${because(found)}`,
       ...slotLine(found, found.slotText && paintInstruction(found.slotText, colors)),
+      ...trampolineLines('call to', found.trampoline ?? [], colors),
+      ...trampolineLines('returns', found.returnTrampoline, colors),
     ]),
   ];
 };
