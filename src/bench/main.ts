@@ -92,7 +92,7 @@ const commandTime = (words: readonly string[]): number => {
   return performance.now() - start;
 };
 
-const HELLO = at('fixtures/build/hello-glibc-static');
+const HELLO = at('fixtures/build/hello-static');
 
 const startRows = async (engines: readonly EngineFactory[]): Promise<Row[]> => {
   const help = await repeated(() => commandTime(['--help']));
