@@ -3,12 +3,12 @@ import type { ElfReader } from './reader.ts';
 import { offsetOfAddress, type Segment } from './segments.ts';
 import type { SymbolTable } from './symbol-table.ts';
 
-/** The dynamic section by tag; the first entry of a tag that occurs more than once. */
-export const readDynamic = (
+/** Tag and value of every entry of the dynamic section, in order. */
+const dynamicEntries = (
   reader: ElfReader,
   segments: readonly Segment[],
-): ReadonlyMap<number, bigint> => {
-  const entries = new Map<number, bigint>();
+): readonly (readonly [number, bigint])[] => {
+  const entries: [number, bigint][] = [];
   const segment = segments.find(({ type }) => type === SegmentType.Dynamic);
   if (segment === undefined) return entries;
   const start = reader.need(segment.offset, segment.fileSize, 'its dynamic section');
@@ -16,9 +16,28 @@ export const readDynamic = (
   for (let at = start; at + DYNAMIC_ENTRY_SIZE <= end; at += DYNAMIC_ENTRY_SIZE) {
     const tag = Number(reader.u64(at));
     if (tag === DynamicTag.Null) break;
-    if (!entries.has(tag)) entries.set(tag, reader.u64(at + 8));
+    entries.push([tag, reader.u64(at + 8)]);
   }
   return entries;
+};
+
+/** The dynamic section by tag; the first entry of a tag that occurs more than once. */
+export const readDynamic = (
+  reader: ElfReader,
+  segments: readonly Segment[],
+): ReadonlyMap<number, bigint> => new Map([...dynamicEntries(reader, segments)].reverse());
+
+/** Names of the libraries the file itself asks for (DT_NEEDED). */
+export const readNeeded = (reader: ElfReader, segments: readonly Segment[]): readonly string[] => {
+  const entries = dynamicEntries(reader, segments);
+  const address = entries.find(([tag]) => tag === DynamicTag.StrTab)?.[1];
+  const strings = address === undefined ? undefined : offsetOfAddress(segments, address);
+  if (strings === undefined) return [];
+  return entries
+    .filter(([tag]) => tag === DynamicTag.Needed)
+    .map(([, offset]) => strings + offset)
+    .filter((at) => at < BigInt(reader.bytes.length))
+    .map((at) => reader.string(Number(at)));
 };
 
 /**

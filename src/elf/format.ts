@@ -33,6 +33,7 @@ export const SectionType = {
 
 export const DynamicTag = {
   Null: 0,
+  Needed: 1,
   Hash: 4,
   StrTab: 5,
   SymTab: 6,

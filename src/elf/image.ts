@@ -1,3 +1,4 @@
+import { readNeeded } from './dynamic.ts';
 import { ElfType, SegmentFlag, SegmentType, SymbolType } from './format.ts';
 import { type ElfHeader, readHeader } from './header.ts';
 import { type ElfNote, readNotes } from './notes.ts';
@@ -82,6 +83,11 @@ export class ElfImage {
   get symbols(): readonly ElfSymbol[] {
     this.#symbols ??= readSymbols(this.#reader, this.sections, this.segments);
     return this.#symbols;
+  }
+
+  /** Names of the libraries it asks for. */
+  get needed(): readonly string[] {
+    return readNeeded(this.#reader, this.segments);
   }
 
   offsetOfAddress(address: bigint): bigint | undefined {

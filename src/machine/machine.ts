@@ -88,6 +88,17 @@ export class Machine {
     this.#runner.wake();
   }
 
+  /**
+   * Libraries that the program asks for and nobody has opened: why a dynamic linker that has given
+   * up (status 127) has done so.
+   */
+  unopenedLibraries(): readonly string[] {
+    const { files, program } = this.#booted;
+    const opened = [...files.inodes].map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
+    // libz.so.1 may be a link to libz.so.1.2.13.
+    return program.image.needed.filter((name) => !opened.some((file) => file.startsWith(name)));
+  }
+
   /** Counters by name: instructions, traps, single steps, system calls, text pokes … */
   stats(): Readonly<Record<string, number>> {
     return machineCounters(this.#booted.kernel, this.#uprobes, this.#booted.mm.space.counters);

@@ -107,6 +107,9 @@ const printSummary = (
       target.line(`${name.padEnd(32)} ${value.toString().padStart(12)}`);
 };
 
+/** Exit status of a dynamic linker that lacks a library. */
+const LINKER_GAVE_UP = 127;
+
 const finish = (
   machine: Machine,
   ending: Ending,
@@ -116,6 +119,11 @@ const finish = (
 ): void => {
   printSummary(machine, settings, output, stdio);
   for (const line of machine.tracefs.silent()) stdio.stderr.line(`trapline: ${line}`);
+  if (ending.status === LINKER_GAVE_UP)
+    for (const name of machine.unopenedLibraries())
+      stdio.stderr.line(
+        `trapline: ${name}, which the program needs, is not in the guest's file view; show it with --root DIR or --mount HOST:GUEST`,
+      );
   if (settings.json) output.line(exitJson({ pid: machine.pid, ...ending.record }));
   output.flush();
   if (output.error !== null && output.error !== 'EPIPE')
