@@ -12,7 +12,7 @@ const kernelAtLeast = (major, minor) => {
 
 export const requirements = {
   gcc: {
-    apt: 'gcc libc6-dev',
+    apt: 'gcc libc6-dev make',
     why: 'builds the glibc fixtures',
     optional: false,
     present: () => runs('gcc'),
