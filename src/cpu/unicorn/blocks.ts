@@ -89,17 +89,23 @@ export class Blocks {
     return shorter;
   }
 
-  /** Forgets blocks that overlap the range; true when there were any. */
-  forget(start: number, size: number): boolean {
-    let found = false;
+  /**
+   * Forgets blocks that overlap the range.
+   * @returns what to have Unicorn forget too, all of these blocks; null: there were none
+   */
+  forget(start: number, size: number): { readonly start: number; readonly end: number } | null {
+    let from = start;
+    let to = 0;
     const last = Math.floor((start + size - 1) / PAGE);
     for (let page = Math.floor(start / PAGE); page <= last; page++)
       for (const block of this.byPage.get(page) ?? []) {
-        if (block.address >= start + size || block.address + block.span <= start) continue;
+        const end = block.address + block.span;
+        if (block.address >= start + size || end <= start) continue;
         this.drop(block);
-        found = true;
+        from = Math.min(from, block.address);
+        to = Math.max(to, end, start + size);
       }
-    return found;
+    return to === 0 ? null : { start: from, end: to };
   }
 
   private plan(address: number): Block {

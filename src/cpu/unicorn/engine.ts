@@ -21,7 +21,7 @@ import type { Quirks } from './inspect.ts';
 import { findRegisters, type Layout, learnLayout } from './layout.ts';
 import { GuestMemory, USER_END } from './memory.ts';
 import { PageTables } from './page-tables.ts';
-import { UnicornRegisters } from './registers.ts';
+import { TF, UnicornRegisters } from './registers.ts';
 import { copyPages, restorePages, type Snapshot } from './snapshot.ts';
 import { CpuState } from './state.ts';
 import { Step } from './step.ts';
@@ -88,6 +88,7 @@ export class UnicornEngine implements Engine, BlockTraps {
   /** What the handler threw; it must not unwind through Unicorn. */
   private thrown: { readonly error: unknown } | undefined;
   private budget = NO_LIMIT;
+  private falseStepAt = -1;
   private dead = false;
   /** Memory is as in this snapshot but for dirty pages. */
   private baseline: EngineSnapshot | undefined;
@@ -135,7 +136,7 @@ export class UnicornEngine implements Engine, BlockTraps {
 
   protect(address: bigint, size: bigint, prot: number): void {
     const [start, length] = range(address, size);
-    this.blocks.forget(start, length);
+    this.forget(start, length);
     this.memory.protect(start, length, prot);
   }
 
@@ -204,7 +205,8 @@ export class UnicornEngine implements Engine, BlockTraps {
 
   /** Code in this range is about to change or go, or just has. */
   private forget(start: number, size: number): void {
-    if (this.blocks.forget(start, size)) this.cpu.forgetCode(start, size);
+    const stale = this.blocks.forget(start, size);
+    if (stale !== null) this.cpu.forgetCode(stale.start, stale.end - stale.start);
   }
 
   private execute(onTrap: TrapHandler): void {
@@ -284,10 +286,23 @@ export class UnicornEngine implements Engine, BlockTraps {
   private onSyscall(): void {
     const { regs, state } = this;
     regs.ripBias = SYSCALL_LENGTH;
+    const flags = regs.read(Reg.Rflags);
     state.set(Reg.Rcx, state.rip + SYSCALL_LENGTH);
-    state.set(Reg.R11, regs.read(Reg.Rflags));
-    if (this.deliver('syscall') === 'stop') this.cpu.stop();
+    state.set(Reg.R11, flags);
+    regs.flagsWritten = false;
+    const answer = this.deliver('syscall');
+    if (regs.flagsWritten) this.falseStepAt = this.falseStep(flags);
+    if (answer === 'stop') this.cpu.stop();
     else regs.ripBias = 0n;
+  }
+
+  /**
+   * The step of a `syscall` ends with a debug trap when TF was set before and is after. 1.0 looks only at the
+   * one, 2.0 at the other; answers the instruction count at which theirs would be wrong.
+   */
+  private falseStep(flagsBefore: bigint): number {
+    const stays = this.regs.trapFlag && (flagsBefore & TF) !== 0n;
+    return stays ? -1 : this.blockHook.count;
   }
 
   private onInterrupt(vector: number): void {
@@ -324,6 +339,7 @@ export class UnicornEngine implements Engine, BlockTraps {
   }
 
   private onDebug(): void {
+    if (this.falseStepAt === this.blockHook.count) return;
     if (this.walkUntil !== undefined) {
       if (Number(this.state.rip) === this.walkUntil) this.endWalk();
     } else if (this.step_ !== undefined && this.regs.hideTrapFlag) {

@@ -27,6 +27,9 @@ export interface Layout {
 const MARK = 0x5a3c_96e1_7b42_0d00n;
 const SCRATCH = 0x1_0000;
 const RIP = 128;
+/** How much of the state may lie before and after the slot of RAX. */
+const BEFORE = 64;
+const AFTER = 8192;
 
 const strange = (what: string): TraplineError =>
   new TraplineError('engine-limit', `this build of Unicorn is not one we know: no ${what}`, {
@@ -42,7 +45,7 @@ export const findRegisters = (cpu: UnicornCpu): { memory: LibraryMemory; at: num
   for (const memory of cpu.reachableMemory()) {
     const words = memory.words();
     for (let i = words.indexOf(low); i >= 0; i = words.indexOf(low, i + 1)) {
-      if (i % 2 !== 0) continue;
+      if (i % 2 !== 0 || 4 * i < BEFORE || 4 * i + AFTER > 4 * words.length) continue;
       const longs = memory.longs();
       if (!UcReg.general.every((_, k) => longs[i / 2 + k] === MARK + BigInt(k))) continue;
       for (const id of UcReg.general) cpu.writeRegister(id, 0n);
@@ -89,7 +92,7 @@ export const learnLayout = (cpu: UnicornCpu, hooks: Hooks): Layout => {
   runScratch(cpu, hooks, [0x90, 0xcc], () => {
     const after = BigInt(SCRATCH + 2);
     if (long(RIP) !== after) throw strange('RIP');
-    nextRip = find(RIP + 8, 16384, 8, (o) => long(o) === after);
+    nextRip = find(RIP + 8, AFTER, 8, (o) => long(o) === after);
     const before = Array.from({ length: 16 }, (_, i) => word(-64 + 4 * i));
     cpu.stop();
     leave = find(-4, -68, -4, (o) => word(o) !== before[16 + o / 4]);

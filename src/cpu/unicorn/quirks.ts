@@ -32,16 +32,20 @@ const FEATURES = [
   'SYSCALL',
   'TSC',
   'CET_IBT',
+  'LZCNT',
+  'BMI1',
+  'BMI2',
+  'ADX',
 ] as const;
 
 export const JAVASCRIPT_QUIRKS: Quirks = {
   features: new Set(FEATURES),
-  refused: new Set(['pextrw', 'psignd']),
+  refused: new Set(['pextrw', 'psignd', 'andn', 'blsr']),
   first: new Set(['div', 'idiv']),
 };
 
 export const NATIVE_QUIRKS: Quirks = {
   features: new Set(FEATURES),
-  refused: new Set(['psignd']),
+  refused: new Set(['psignd', 'andn', 'blsr']),
   first: new Set(),
 };

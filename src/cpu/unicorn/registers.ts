@@ -23,8 +23,8 @@ export class UnicornRegisters implements RegisterFile {
   ripBias = 0n;
   /** TF is set by us and does not show. */
   hideTrapFlag = false;
-  /** A register has been written since this was last cleared. */
-  written = false;
+  /** RFLAGS has been written since this was last cleared. */
+  flagsWritten = false;
 
   constructor(cpu: UnicornCpu, state: CpuState) {
     this.cpu = cpu;
@@ -39,7 +39,6 @@ export class UnicornRegisters implements RegisterFile {
   }
 
   write(reg: Reg, value: bigint): void {
-    this.written = true;
     if (reg < Reg.Rip) this.state.set(reg, value);
     else if (reg === Reg.Rip) this.state.rip = value - this.ripBias;
     else if (reg === Reg.Rflags) this.writeFlags(value);
@@ -51,7 +50,6 @@ export class UnicornRegisters implements RegisterFile {
   }
 
   writeFx(image: Uint8Array): void {
-    this.written = true;
     writeFxImage(this.cpu, image);
   }
 
@@ -71,6 +69,7 @@ export class UnicornRegisters implements RegisterFile {
   }
 
   private writeFlags(value: bigint): void {
+    this.flagsWritten = true;
     // A trap flag written from above is real and shows; without one ours stays.
     if ((value & TF) !== 0n) this.hideTrapFlag = false;
     const hidden = this.hideTrapFlag ? TF : 0n;
