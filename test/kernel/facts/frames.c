@@ -116,7 +116,7 @@ static void nested(int sig, struct siginfo *si, struct ucontext *uc)
 }
 
 static char alt_stack[16384];
-static int deep(int n) { volatile char hole[4096]; hole[0] = n; return n > 0 ? deep(n - 1) + hole[0] : hole[0]; }
+static int deep(int n) { volatile char hole[1 << 16]; hole[0] = n; return n > 0 ? deep(n - 1) + hole[0] : hole[0]; }
 u64 overflow_sp, overflow_ip;
 static void overflow(int sig, struct siginfo *si, struct ucontext *uc)
 {
@@ -125,7 +125,7 @@ static void overflow(int sig, struct siginfo *si, struct ucontext *uc)
 	sys(SIGALTSTACK, 0, &now, 0, 0);
 	put("overflow");
 	dec("code", si->code);
-	dec("near-sp", si->addr - uc->mc.sp < 8192 || uc->mc.sp - si->addr < 8192);
+	dec("near-sp", si->addr - uc->mc.sp < (1 << 17) || uc->mc.sp - si->addr < (1 << 17));
 	dec("on-alternate-stack", (u64)&now - (u64)alt_stack < sizeof alt_stack);
 	dec("no-red-zone", fp + 64 * 64 > top - 128);
 	dec("query-flags", now.flags); dec("frame-flags", uc->stack.flags); dec("frame-sp", uc->stack.sp == (u64)alt_stack);
