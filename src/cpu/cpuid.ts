@@ -1,8 +1,9 @@
 import { type Engine, Prot, Reg } from './engine.ts';
 
-/** Scratch page for the one instruction; unmapped again. */
+/** Scratch page for the two instructions; unmapped again. */
 const PAGE = 0x10000n;
-const CPUID = Uint8Array.of(0x0f, 0xa2);
+/** cpuid; int3 */
+const CODE = Uint8Array.of(0x0f, 0xa2, 0xcc);
 
 /** eax, ebx, ecx, edx of a CPUID leaf. */
 export interface CpuidLeaf {
@@ -19,11 +20,11 @@ export interface CpuidLeaf {
 export const cpuid = (engine: Engine, leaf: number, subleaf = 0): CpuidLeaf => {
   const { regs } = engine;
   engine.map(PAGE, 4096n, Prot.Read | Prot.Exec);
-  engine.poke(PAGE, CPUID);
+  engine.poke(PAGE, CODE);
   regs.write(Reg.Rax, BigInt(leaf));
   regs.write(Reg.Rcx, BigInt(subleaf));
   regs.write(Reg.Rip, PAGE);
-  engine.step(() => 'stop');
+  engine.run(() => 'stop');
   engine.unmap(PAGE, 4096n);
   const low = (reg: Reg): number => Number(BigInt.asUintN(32, regs.read(reg)));
   return { eax: low(Reg.Rax), ebx: low(Reg.Rbx), ecx: low(Reg.Rcx), edx: low(Reg.Rdx) };

@@ -7,8 +7,8 @@ import { Reg } from '../engine.ts';
 
 /** One word of CPUID, and which of its bits to set and to clear (SDM vol. 2, CPUID). */
 interface Correction {
-  readonly leaf: number;
-  readonly register: Reg;
+  /** Where {@link ASK_FEATURES} leaves the word. */
+  readonly answer: Reg;
   readonly set: number;
   readonly clear: number;
 }
@@ -18,13 +18,13 @@ const bits = (...numbers: readonly number[]): number =>
 
 const CORRECTIONS: readonly Correction[] = [
   // FPU, TSC, MMX
-  { leaf: 1, register: Reg.Rdx, set: bits(0, 4, 23), clear: 0 },
+  { answer: Reg.Rsi, set: bits(0, 4, 23), clear: 0 },
   // SSE3
-  { leaf: 1, register: Reg.Rcx, set: bits(0), clear: 0 },
+  { answer: Reg.Rdi, set: bits(0), clear: 0 },
   // SYSCALL, NX; RDTSCP, 3DNow
-  { leaf: 0x8000_0001, register: Reg.Rdx, set: bits(11, 20), clear: bits(27, 30, 31) },
+  { answer: Reg.Rdx, set: bits(11, 20), clear: bits(27, 30, 31) },
   // CR8 in 32-bit mode, LZCNT, SKINIT
-  { leaf: 0x8000_0001, register: Reg.Rcx, set: 0, clear: bits(4, 5, 12) },
+  { answer: Reg.Rcx, set: 0, clear: bits(4, 5, 12) },
 ];
 
 /** BMI1, BMI2, ADX, SMAP: they stand in the word after those of leaf 1, asked for or not. */
@@ -41,28 +41,32 @@ const SEARCHED = 1 << 16;
 /** How far the words lie from one another at most. */
 const NEAR = 256;
 
-/** What `cpuid` says: the word of one leaf in one register. */
-export type Ask = (leaf: number, register: Reg) => number;
+/**
+ * Asks for both leaves at once; the answers of leaf 1 end in esi (edx) and edi (ecx):
+ * mov eax,1; cpuid; mov esi,edx; mov edi,ecx; mov eax,0x80000001; cpuid; int3
+ */
+export const ASK_FEATURES = [
+  ...[0xb8, 1, 0, 0, 0, 0x0f, 0xa2, 0x89, 0xd6, 0x89, 0xcf],
+  ...[0xb8, 1, 0, 0, 0x80, 0x0f, 0xa2, 0xcc],
+];
 
 /**
- * Finds the words by what CPUID answers. Undefined when they are not there.
+ * Finds the words by what CPUID has answered. Undefined when they are not there.
+ * Preconditions: {@link ASK_FEATURES} has just run.
  * @param word reads 32 bits at an offset from the slot of RAX
  */
-export const findFeatures = (
-  word: (offset: number) => number,
-  ask: Ask,
-): FeatureWords | undefined => {
-  const edx = ask(1, Reg.Rdx);
-  const ecx = ask(1, Reg.Rcx);
-  for (let first = 0; first < SEARCHED; first += 4) {
+export const findFeatures = (word: (offset: number) => number): FeatureWords | undefined => {
+  const edx = word(8 * Reg.Rsi);
+  const ecx = word(8 * Reg.Rdi);
+  // The general registers come first and hold the answers too.
+  for (let first = 8 * 16; first < SEARCHED; first += 4) {
     if (word(first) !== edx) continue;
     // The words are 32 bits wide in one build and 64 in the other.
     const stride = [4, 8].find((step) => word(first + step) === ecx);
     if (stride === undefined) continue;
-    const places = CORRECTIONS.flatMap(({ leaf, register, set, clear }) => {
-      const answer = ask(leaf, register);
+    const places = CORRECTIONS.flatMap(({ answer, set, clear }) => {
       for (let at = first; at < first + NEAR; at += stride)
-        if (word(at) === answer) return [{ at, set, clear }];
+        if (word(at) === word(8 * answer)) return [{ at, set, clear }];
       return [];
     });
     return [...places, { at: first + 2 * stride, ...LEAF_7_EBX }];

@@ -6,7 +6,7 @@
  */
 import { TraplineError } from '../../base/errors.ts';
 import { type Hooks, type LibraryMemory, UcReg, type UnicornCpu } from './binding.ts';
-import { type FeatureWords, findFeatures } from './cpuid-features.ts';
+import { ASK_FEATURES, type FeatureWords, findFeatures } from './cpuid-features.ts';
 
 /** Byte offsets from the slot of RAX; the general registers and RIP follow it in hardware order. */
 export interface Layout {
@@ -107,14 +107,9 @@ export const learnLayout = (cpu: UnicornCpu, hooks: Hooks): Layout => {
   });
   memory.words()[(at + exception) / 4] = -1;
 
-  const features = findFeatures(word, (leaf, register) => {
-    let answer = 0;
-    const operand = [0, 8, 16, 24].map((shift) => (leaf >>> shift) & 0xff);
-    // mov eax,leaf; cpuid; int3
-    runScratch(cpu, hooks, [0xb8, ...operand, 0x0f, 0xa2, 0xcc], () => {
-      answer = word(8 * register);
-    });
-    return answer;
+  let features: FeatureWords | undefined;
+  runScratch(cpu, hooks, ASK_FEATURES, () => {
+    features = findFeatures(word);
   });
   if (features === undefined) throw strange('CPUID');
   return {
