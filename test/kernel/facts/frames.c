@@ -136,6 +136,15 @@ static void overflow(int sig, struct siginfo *si, struct ucontext *uc)
 	uc->mc.ip = overflow_ip;
 }
 
+static void disarmed(int sig, struct siginfo *si, struct ucontext *uc)
+{
+	struct stack now;
+	result("altstack-in-handler", sys(SIGALTSTACK, 0, &now, 0, 0));
+	put("altstack-in-handler"); hex("sp", now.sp); hex("flags", (unsigned)now.flags); hex("size", now.size);
+	hex("frame-flags", (unsigned)uc->stack.flags); dec("on-it", (u64)&now - (u64)alt_stack < sizeof alt_stack); line();
+	uc->mc.ip += 2;
+}
+
 static void alternate(void)
 {
 	struct stack s = { (u64)alt_stack, 0, 0, sizeof alt_stack }, old, bad = { 0, 0, 0, 2047 }, odd = { (u64)alt_stack, 4, 0, 8192 };
@@ -158,6 +167,10 @@ static void alternate(void)
 	result("altstack-autodisarm", sys(SIGALTSTACK, &s, 0, 0, 0));
 	sys(SIGALTSTACK, 0, &old, 0, 0);
 	put("altstack-armed"); dec("sp", old.sp == s.sp); hex("flags", (unsigned)old.flags); hex("size", old.size); line();
+	on(SIGILL, disarmed, SA_SIGINFO | SA_ONSTACK, 0);
+	asm volatile("ud2");
+	sys(SIGALTSTACK, 0, &old, 0, 0);
+	put("altstack-armed-again"); dec("sp", old.sp == s.sp); hex("flags", (unsigned)old.flags); hex("size", old.size); line();
 }
 
 void start(u64 *sp)
