@@ -27,7 +27,7 @@ import { CpuState } from './state.ts';
 import { Step } from './step.ts';
 import {
   definedAt,
-  faultAccess,
+  faultFacts,
   lengthAt,
   protectionKind,
   TRAP_OF_VECTOR,
@@ -351,17 +351,16 @@ export class UnicornEngine implements Engine, BlockTraps {
 
   private onPageFault(): void {
     const { memory, regs, state, trap } = this;
-    const address = state.faultAddress;
-    trap.access = faultAccess(memory, regs, state);
-    if (trap.access === 'exec' && address !== state.rip) {
-      const length = lengthAt(memory, state.rip);
-      const next = state.rip + BigInt(length);
+    const { access, address } = faultFacts(memory, regs, state);
+    if (access === 'exec' && address !== state.rip) {
+      const next = state.rip + BigInt(lengthAt(memory, state.rip));
       // Unicorn fetches a whole block before it runs the first instruction.
-      if (length > 0 && next <= address) {
+      if (next !== state.rip && next <= address) {
         this.walk(Number(next));
         return;
       }
     }
+    trap.access = access;
     trap.address = address;
     trap.mapped = address < BigInt(USER_END) && memory.protAt(Number(address)) !== undefined;
     this.finish('page-fault');

@@ -1,5 +1,5 @@
 /** From exception numbers to traps of the contract. */
-import { s64, u64 } from '../../base/bytes.ts';
+import { pageDown, s64, u64 } from '../../base/bytes.ts';
 import { type MemoryUse, Scanner } from '../../x86/decode.ts';
 import { type Access, Prot, Reg, type TrapKind } from '../engine.ts';
 import { type GuestMemory, USER_END } from './memory.ts';
@@ -81,23 +81,40 @@ export const protectionKind = (memory: GuestMemory, regs: UnicornRegisters): Tra
 const within = (address: bigint, start: bigint, size: number): boolean =>
   u64(address - start) < BigInt(size);
 
-/** What the page fault at RIP wanted. */
-export const faultAccess = (
+/** What a page fault wanted, and the first byte that was not there. */
+export interface FaultFacts {
+  readonly access: Access;
+  readonly address: bigint;
+}
+
+/** Unicorn splits accesses, so the byte it names may lie this far beside the operand's. */
+const SLACK = 15n;
+
+/**
+ * What the page fault at RIP wanted. Two things are put right: QEMU reads first what it will write, while the
+ * CPU asks for both at once (SDM vol. 3, 4.7); and the CPU names the first byte that is missing.
+ */
+export const faultFacts = (
   memory: GuestMemory,
   regs: UnicornRegisters,
   state: CpuState,
-): Access => {
-  const rip = state.rip;
-  const address = state.faultAddress;
-  if (state.faultWrites) return 'write';
-  if (within(address, rip, MAX_LENGTH) && !executable(memory, address)) return 'exec';
-  // QEMU reads first what it will write; the CPU asks for both at once (SDM vol. 3, 4.7).
-  const uses = decodeAt(memory, rip)?.memory() ?? [];
-  const writes = uses.some(
-    (use) => use.reads && use.writes && within(address, effectiveAddress(use, regs), use.size),
-  );
-  return writes ? 'write' : 'read';
+): FaultFacts => {
+  const { rip, faultAddress: address, faultWrites } = state;
+  if (!faultWrites && within(address, rip, MAX_LENGTH) && !executable(memory, address))
+    return { access: 'exec', address };
+  const near = address - SLACK;
+  const operand = (decodeAt(memory, rip)?.memory() ?? [])
+    .filter((use) => (faultWrites ? use.writes : use.reads))
+    .map((use) => ({ use, start: effectiveAddress(use, regs) }))
+    .filter(({ use, start }) => within(start, near, 2 * Number(SLACK) + use.size))
+    .sort((a, b) => distance(a.start, address) - distance(b.start, address))[0];
+  if (operand === undefined) return { access: faultWrites ? 'write' : 'read', address };
+  let first = pageDown(address);
+  if (first < operand.start) first = operand.start;
+  return { access: operand.use.writes ? 'write' : 'read', address: first };
 };
+
+const distance = (a: bigint, b: bigint): number => Math.abs(Number(s64(a - b)));
 
 const executable = (memory: GuestMemory, address: bigint): boolean =>
   address < BigInt(USER_END) && ((memory.protAt(Number(address)) ?? 0) & Prot.Exec) !== 0;
