@@ -59,7 +59,7 @@ const compare = (
   expected: Recorded,
   got: Recorded,
   into: Conformance,
-): void => {
+): boolean => {
   const want = facts(expected, test, expected);
   const have = facts(got, test, expected);
   const names = new Set([...want.keys(), ...have.keys()]);
@@ -74,7 +74,9 @@ const compare = (
       got: have.get(what) ?? 'nothing',
     });
   }
-  if (into.differences.length === before) into.agreed++;
+  if (into.differences.length !== before) return false;
+  into.agreed++;
+  return true;
 };
 
 const RUNS: Readonly<Record<Variant, number>> = { plain: 1, probed: 1, probed_x3: 3 };
@@ -114,6 +116,10 @@ export const conform = (
 ): Conformance => {
   const result: Conformance = { agreed: 0, differences: [], notRun: [] };
   let guest = new Guest(table, factory, profile);
+  const renew = (): void => {
+    guest.dispose();
+    guest = new Guest(table, factory, profile);
+  };
   for (const test of table.cases)
     for (const variant of variants) {
       const expected = test[variant];
@@ -123,15 +129,19 @@ export const conform = (
       try {
         got = runVariant(guest, test, variant);
       } catch (error) {
-        // An engine that broke down says so, and the other cases get a new one.
         got = String(error);
-        guest.dispose();
-        guest = new Guest(table, factory, profile);
+        renew();
       }
       if (typeof got === 'string')
         result.differences.push({ name, variant, what: 'run', expected: 'ok', got });
-      else if ('unsupported' in got) result.notRun.push({ name, variant, reason: got.unsupported });
-      else compare(test, variant, expected, got, result);
+      else if ('unsupported' in got) {
+        result.notRun.push({ name, variant, reason: got.unsupported });
+        // The task stands still in mid-instruction, perhaps in mid-step.
+        renew();
+      } else if (!compare(test, variant, expected, got, result)) {
+        // What went wrong may have left something behind that no reset reaches (segments, say).
+        renew();
+      }
     }
   guest.dispose();
   return result;

@@ -82,6 +82,8 @@ export class Guest {
       },
       files: new FileTable(files),
       comm: 'cases',
+      // What the recorded getppid answered.
+      ids: { ppid: 0x74d7 },
     });
   }
 
@@ -139,6 +141,8 @@ export class Guest {
       if (initial !== null) this.mm.space.write(BigInt(address), initial(BigInt(test.alt)));
     for (const [name, value] of Object.entries(test.regs))
       task.regs.write(REGS[name]!, BigInt(value));
+    // Thread-local storage: readable is all that counts, its contents are masked.
+    task.regs.write(Reg.FsBase, SIGNAL_STACK.start);
     task.regs.write(Reg.Rflags, BigInt(this.#table.flags));
     task.regs.write(Reg.Rip, BigInt(test.entry));
     task.regs.writeFx(fxImage());
