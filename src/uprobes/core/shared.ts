@@ -40,6 +40,11 @@ export class Shared {
   /** Id of the next attachment; the first is 1. */
   nextAttachment = 1;
   readonly #mms = new WeakMap<Mm, MmState>();
+  /** The answers of the last look-ups: a hit asks several times. */
+  #lastMm: Mm | undefined;
+  #lastMmState!: MmState;
+  #lastTask: Task | undefined;
+  #lastTaskState: TaskState | undefined;
   readonly #warned = new Set<string>();
   readonly #tasks = new WeakMap<Task, TaskState>();
 
@@ -54,25 +59,33 @@ export class Shared {
 
   /** State of an mm, made on demand. */
   mmState(mm: Mm): MmState {
+    if (mm === this.#lastMm) return this.#lastMmState;
     let state = this.#mms.get(mm);
     if (state === undefined) {
       state = new MmState(mm);
       this.#mms.set(mm, state);
     }
+    this.#lastMm = mm;
+    this.#lastMmState = state;
     return state;
   }
 
   /** State of a task that had a hit. */
   findTaskState(task: Task): TaskState | undefined {
-    return this.#tasks.get(task);
+    if (task === this.#lastTask) return this.#lastTaskState;
+    const state = this.#tasks.get(task);
+    this.#lastTask = task;
+    this.#lastTaskState = state;
+    return state;
   }
 
   /** State of a task, made on demand. */
   taskState(task: Task): TaskState {
-    let state = this.#tasks.get(task);
+    let state = this.findTaskState(task);
     if (state === undefined) {
       state = new TaskState();
       this.#tasks.set(task, state);
+      this.#lastTaskState = state;
     }
     return state;
   }
@@ -87,6 +100,7 @@ export class Shared {
 
   dropTaskState(task: Task): void {
     this.#tasks.delete(task);
+    this.#lastTask = undefined;
   }
 
   /** One log line for a message that a program could repeat for ever. */

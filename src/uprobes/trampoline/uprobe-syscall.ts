@@ -11,9 +11,9 @@ import { FORMS } from './forms.ts';
 /** ax, r11, cx and the call's return address, from sp on. */
 const FRAME_SIZE = 32;
 const frame = new Uint8Array(FRAME_SIZE);
-const word = (index: number): bigint => view(frame).getBigUint64(8 * index, true);
-const setWord = (index: number, value: bigint): void =>
-  view(frame).setBigUint64(8 * index, u64(value), true);
+const words = view(frame);
+const word = (index: number): bigint => words.getBigUint64(8 * index, true);
+const setWord = (index: number, value: bigint): void => words.setBigUint64(8 * index, value, true);
 
 const FAILED = u64(-1n);
 

@@ -9,9 +9,9 @@ import { RETURN_FRAME_SIZE, RETURN_SYSCALL_END } from './return-page.ts';
 
 /** r11, cx and ax, from sp on. */
 const frame = new Uint8Array(Number(RETURN_FRAME_SIZE));
-const word = (index: number): bigint => view(frame).getBigUint64(8 * index, true);
-const setWord = (index: number, value: bigint): void =>
-  view(frame).setBigUint64(8 * index, u64(value), true);
+const words = view(frame);
+const word = (index: number): bigint => words.getBigUint64(8 * index, true);
+const setWord = (index: number, value: bigint): void => words.setBigUint64(8 * index, value, true);
 
 const FAILED = u64(-1n);
 
