@@ -21,10 +21,13 @@ const version = (): string => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 };
 
-const common = (command: Command): Command =>
+const common = (command: Command, kernel = 'the newest'): Command =>
   command
     .option('--json', 'JSON instead of text')
-    .option('--kernel <profile>', 'kernel release whose rules hold; see `trapline profiles`')
+    .option(
+      '--kernel <profile>',
+      `kernel release whose rules hold; see \`trapline profiles\` (default: ${kernel})`,
+    )
     .addOption(
       new Option('--engine <name>', 'CPU engine')
         .choices(['auto', 'unicorn', 'unicorn-native'])
@@ -77,7 +80,7 @@ Probes:
 Examples:
   trapline run -p 'p:add @:add a=%di:s32 b=%si:s32' -p 'r:sum @:add $retval:s32' ./calc 2 40
   trapline run --kernel k6.18 --probes probes.txt --profile -o trace.txt ./server
-  trapline run --root / -p 'p /usr/lib/x86_64-linux-gnu/libc.so.6:puts +0(%di):string' /usr/bin/env
+  trapline run --root / -p 'p /usr/lib/x86_64-linux-gnu/libc.so.6:getenv +0(%di):string' /bin/date
 
 Exit status: the program's; 128+N when signal N ended it; 2 wrong use; 125 not started; 124 our limit.`,
     )
@@ -100,7 +103,7 @@ const addList = (program: Command, done: (status: number) => void): void => {
 };
 
 const addExplain = (program: Command, done: (status: number) => void): void => {
-  common(program.command('explain'))
+  common(program.command('explain'), 'all for a site, the newest for bytes')
     .summary('one site in depth, or bare instruction bytes')
     .description('What the kernel makes of an instruction: refused, emulated or stepped, and why.')
     .usage('[options] PROGRAM:SITE | --bytes HEX | --bytes-file FILE')
@@ -122,7 +125,7 @@ Examples:
 };
 
 const addProfiles = (program: Command, done: (status: number) => void): void => {
-  common(program.command('profiles'))
+  common(program.command('profiles'), 'all')
     .summary('the kernel releases and how they differ')
     .description('The kernel profiles and their switches; --kernel shows one of them.')
     .option('--diff <profiles...>', 'what differs between two of them')

@@ -160,7 +160,7 @@ export class ProgramInspector {
     const offset = /^\d/.test(spot) ? parseNumber(spot) : this.#symbolOffset(spot);
     if (offset !== undefined && offset < BigInt(this.#image.bytes.length)) return offset;
     throw new TraplineError('bad-probe', `${this.#image.path} has no place ${spot}`, {
-      hint: '`trapline list PROGRAM` shows functions and their offsets',
+      hint: `\`trapline list ${this.#image.path}\` shows functions and their offsets`,
     });
   }
 
