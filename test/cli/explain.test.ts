@@ -69,7 +69,10 @@ describe('trapline explain PROGRAM:SITE', () => {
     const { status, stdout } = trapline(['explain', `${PROGRAM}:site`]);
     expect(status).toBe(0);
     expect(stdout).toContain('file offset 0x1076, address 0x401076\n  90  nop\n');
-    expect(stdout).toContain('k6.10 k6.11 k6.14 k6.16 k6.18 k7.1 k7.1.5 k7.3\n  emulate ');
+    // A nop is emulated by all of them; what differs is the return trampoline (int3, then
+    // system call 335, since 6.16 with an int3 behind it).
+    for (const equal of ['k6.10', 'k6.11 k6.14', 'k6.16 k6.18 k7.1 k7.1.5 k7.3'])
+      expect(stdout).toContain(`\n${equal}\n  emulate `);
   });
 
   it('takes offsets and symbols', () => {
