@@ -1,5 +1,6 @@
 /** Decoding through iced-x86: one instruction after another, with what a CPU engine must know. */
 import {
+  Code,
   CpuidFeature,
   Decoder,
   DecoderError,
@@ -33,6 +34,8 @@ export interface OpcodeFacts {
   readonly branches: boolean;
   /** A memory operand of it must lie on 16 bytes (SDM vol. 1, 4.1.1 and vol. 2's exception classes). */
   readonly aligned: boolean;
+  /** Works on MMX registers, which for that become the x87 stack at once. */
+  readonly mmx: boolean;
   /** Bytes it stores to an explicit memory operand, 0 if it cannot. */
   readonly stores: number;
 }
@@ -71,7 +74,8 @@ const factsOf = (instruction: Instruction): OpcodeFacts => {
   const facts: OpcodeFacts = {
     mnemonic,
     features,
-    privileged: instruction.isPrivileged,
+    // RDPMC: Linux leaves CR4.PCE clear.
+    privileged: instruction.isPrivileged || mnemonic === 'rdpmc',
     undefined:
       mnemonic === '' ||
       /^ud[0-2]$/.test(mnemonic) ||
@@ -79,6 +83,7 @@ const factsOf = (instruction: Instruction): OpcodeFacts => {
     branches: instruction.flowControl !== FlowControl.Next,
     aligned:
       instruction.encoding === EncodingKind.Legacy && size === 16 && !UNALIGNED.test(mnemonic),
+    mmx: /(^|_)mm(m64)?(_|$)/.test(Code[code] ?? ''),
     stores: STORES.test(mnemonic) ? size : 0,
   };
   factsByCode.set(code, facts);
@@ -93,7 +98,8 @@ const operandSize = (opCode: { memorySize: MemorySize; free(): void }): number =
 };
 
 /** Mnemonics that store more than a general register to a place of the program's choosing. */
-const STORES = /^(mov[aun].*|fb?stp|fnsave|fnstenv|fnstdw|fnstsg|fxsave.*|xsave.*)$/;
+const STORES =
+  /^(mov(aps|apd|ups|upd|dqa|dqu|nt.*)|fb?stp|fnsave|fnstenv|fnstdw|fnstsg|fxsave.*|xsave.*)$/;
 
 const READS: ReadonlySet<number> = new Set([
   OpAccess.Read,

@@ -2,7 +2,7 @@
 import { Prot, type TrapKind } from '../engine.ts';
 import type { UnicornCpu } from './binding.ts';
 import { type Block, type Blocks, JUMP_SIZE } from './blocks.ts';
-import type { Guard } from './inspect.ts';
+import type { Guard, Quirks } from './inspect.ts';
 import { type GuestMemory, PAGE, USER_END } from './memory.ts';
 import type { UnicornRegisters } from './registers.ts';
 import type { CpuState } from './state.ts';
@@ -11,7 +11,8 @@ import { effectiveAddress } from './traps.ts';
 /** `jmp $`: ends a translation, and goes on at the instruction it hides. */
 const JUMP = Uint8Array.of(0xeb, 0xfe);
 const INT3 = Uint8Array.of(0xcc);
-export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+/** Far away, yet with room for exact sums. */
+export const NO_LIMIT = 2 ** 52;
 
 /** Code that we have changed for the moment of a translation. */
 interface Planted {
@@ -35,8 +36,11 @@ export class BlockHook {
   private readonly memory: GuestMemory;
   private readonly blocks: Blocks;
   private readonly regs: UnicornRegisters;
+  private readonly quirks: Quirks;
   private readonly traps: BlockTraps;
   private planted: Planted | null = null;
+  /** The next block needs a close look, whatever it is. */
+  private attentive = false;
   private lastAddress = 0;
   private lastCount = 0;
   private before = 0;
@@ -50,6 +54,7 @@ export class BlockHook {
       readonly memory: GuestMemory;
       readonly blocks: Blocks;
       readonly regs: UnicornRegisters;
+      readonly quirks: Quirks;
     },
     traps: BlockTraps,
   ) {
@@ -58,12 +63,13 @@ export class BlockHook {
     this.memory = parts.memory;
     this.blocks = parts.blocks;
     this.regs = parts.regs;
+    this.quirks = parts.quirks;
     this.traps = traps;
   }
 
   /** Instructions executed so far. */
   get count(): number {
-    return this.before + this.granted - this.left;
+    return this.before + (this.granted - this.left);
   }
 
   set count(value: number) {
@@ -78,15 +84,23 @@ export class BlockHook {
     this.left = instructions;
   }
 
+  /** A run begins. */
+  begin(): void {
+    this.attentive = true;
+  }
+
   enter(address: number, size: number): void {
     const count = this.blocks.plainCount(address, size);
-    if (count === 0 || this.left <= 0 || this.planted !== null) this.look(address, size);
+    if (count === 0 || this.left <= 0 || this.attentive) this.look(address, size);
     else this.passed(address, count);
   }
 
-  /** The last block was left at `rip`, before all of it had run. */
+  /** The last block was left by a fault at `rip`, before all of it had run. */
   leftAt(rip: bigint): void {
-    const ends = this.blocks.peek(this.lastAddress)?.plan.ends;
+    const block = this.blocks.peek(this.lastAddress);
+    if (this.quirks.faultsDamage && block !== undefined && this.lastCount > 0)
+      this.cpu.forgetCode(block.address, block.span);
+    const ends = block?.plan.ends;
     const offset = Number(rip) - this.lastAddress;
     const executed = offset === 0 ? 0 : (ends?.indexOf(offset) ?? -1) + 1;
     if (offset === 0 || executed > 0) this.left += Math.max(0, this.lastCount - executed);
@@ -114,7 +128,10 @@ export class BlockHook {
   }
 
   private look(address: number, size: number): void {
+    this.attentive = false;
     this.uproot();
+    // The JavaScript build begins each run as if it were to leave its first block.
+    this.state.stayInBlock();
     if (this.left <= 0) {
       this.traps.atBlock('budget', address, '', 0);
       return;
@@ -154,6 +171,7 @@ export class BlockHook {
     const bytes = new Uint8Array(code.length);
     this.memory.read(address, bytes);
     this.planted = { address, bytes, block };
+    this.attentive = true;
     this.memory.write(address, code);
     this.cpu.forgetCode(address, code.length);
   }
@@ -176,25 +194,35 @@ export class BlockHook {
         this.divide(this.blocks.replan(block, block.plan.ends[guard.instruction - 1]!), 1);
       else if (guard.rule === 'aligned')
         this.traps.atBlock('general-protection', block.address, '', 0);
-      else this.traps.atBlock('page-fault', block.address, 'write', missing);
+      else
+        this.traps.atBlock(
+          'page-fault',
+          block.address,
+          guard.use.writes ? 'write' : 'read',
+          missing,
+        );
       return false;
     }
     return true;
   }
 
-  /** Null, or the page that a store would miss (0 for a misaligned access). */
+  /** Null, or the address that an access would miss (0 for a misaligned one). */
   private violation({ rule, use }: Guard): number | null {
     if (rule === 'aligned') return this.lowAddress(use) % 16 === 0 ? null : 0;
-    if ((this.lowAddress(use) % PAGE) + use.size <= PAGE) return null;
+    const crosses = (this.lowAddress(use) % PAGE) + use.size > PAGE;
+    if (rule === 'whole' && !crosses) return null;
     const address = effectiveAddress(use, this.regs);
+    // Not in a user's half: the CPU finds that out before anything else.
     if (address + BigInt(use.size) > BigInt(USER_END)) return null;
     const first = Number(address);
     const second = first - (first % PAGE) + PAGE;
-    return this.writable(first) && !this.writable(second) ? second : null;
+    const right = use.writes ? Prot.Write : Prot.Read;
+    if (!this.allows(first, right)) return rule === 'whole' ? null : first;
+    return crosses && !this.allows(second, right) ? second : null;
   }
 
-  private writable(address: number): boolean {
-    return ((this.memory.protAt(address) ?? 0) & Prot.Write) !== 0;
+  private allows(address: number, right: number): boolean {
+    return ((this.memory.protAt(address) ?? 0) & right) !== 0;
   }
 
   /** The low 12 bits of an operand's address. */

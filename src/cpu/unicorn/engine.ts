@@ -27,6 +27,7 @@ import { CpuState } from './state.ts';
 import { Step } from './step.ts';
 import {
   definedAt,
+  endOfInt6,
   faultFacts,
   lengthAt,
   protectionKind,
@@ -112,7 +113,10 @@ export class UnicornEngine implements Engine, BlockTraps {
     this.memory = new GuestMemory(this.cpu, tables);
     this.blocks = new Blocks(this.memory, kind.quirks);
     const { cpu, state, blocks, regs } = this;
-    this.blockHook = new BlockHook({ cpu, state, memory: this.memory, blocks, regs }, this);
+    this.blockHook = new BlockHook(
+      { cpu, state, memory: this.memory, blocks, regs, quirks: kind.quirks },
+      this,
+    );
     this.flush = enterUserMode(this.cpu, tables);
     this.state.forgetException();
     hooks.interrupt = (vector) => this.onInterrupt(vector);
@@ -238,6 +242,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     if (this.dead) throw this.broken('is not usable any more');
     // The native library faults by itself when a run ends.
     this.state.forgetException();
+    this.blockHook.begin();
     try {
       return this.cpu.start(this.state.rip, NOWHERE);
     } catch (cause) {
@@ -366,9 +371,16 @@ export class UnicornEngine implements Engine, BlockTraps {
     this.finish('page-fault');
   }
 
-  /** Unicorn found an instruction that it does not know; its run is over. */
+  /** Unicorn's run is over: an instruction that it does not know, or `int 6`, which it takes for one. */
   private onInvalid(): void {
     const { memory, state, trap } = this;
+    const end = endOfInt6(memory, state);
+    if (end !== undefined) {
+      state.rip = end;
+      trap.vector = 6;
+      this.deliver('interrupt');
+      return;
+    }
     this.blockHook.leftAt(state.rip);
     trap.text = textAt(memory, state.rip);
     this.deliver(definedAt(memory, state.rip) ? 'unsupported' : 'invalid-opcode');
@@ -380,7 +392,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     trap.text = text;
     if (kind === 'page-fault') {
       trap.address = BigInt(missing);
-      trap.access = text === 'write' ? 'write' : 'exec';
+      trap.access = text === 'write' || text === 'read' ? text : 'exec';
       trap.mapped = this.memory.protAt(missing) !== undefined;
     }
     if (kind === 'debug') state.rip += 1n; // int1 traps behind itself

@@ -13,8 +13,11 @@ export interface Guard {
   /** Which instruction of the block. */
   readonly instruction: number;
   readonly use: MemoryUse;
-  /** `aligned`: #GP unless on 16 bytes. `whole`: nothing may be stored when a page of it is missing. */
-  readonly rule: 'aligned' | 'whole';
+  /**
+   * `aligned`: #GP unless on 16 bytes. `whole`: nothing may be stored when the second page is missing.
+   * `present`: nothing at all may happen when a page is missing.
+   */
+  readonly rule: 'aligned' | 'whole' | 'present';
 }
 
 /** Why the first instruction of a block must not run. */
@@ -40,6 +43,8 @@ export interface Quirks {
   readonly refused: ReadonlySet<string>;
   /** Mnemonics that must begin their block, or flags are wrong when they fault. */
   readonly first: ReadonlySet<string>;
+  /** A fault leaves the block's translation damaged. */
+  readonly faultsDamage: boolean;
 }
 
 type RefusalKind = 'general-protection' | 'invalid-opcode' | 'debug' | 'unsupported';
@@ -77,13 +82,20 @@ const refusalOf = (scanner: Scanner, quirks: Quirks): Refusal | null => {
 /** Stores that the CPU makes as one and Unicorn in pieces. */
 const WIDEST_STORE = 8;
 
+const ruleFor = ({ aligned, mmx }: OpcodeFacts, use: MemoryUse): Guard['rule'] | null => {
+  if (mmx) return 'present';
+  if (aligned && use.size === 16) return 'aligned';
+  return use.writes && use.size > WIDEST_STORE ? 'whole' : null;
+};
+
 const guardsOf = (scanner: Scanner, instruction: number): Guard[] => {
   if (!scanner.hasMemoryOperand()) return [];
-  const { aligned } = scanner.facts;
-  return scanner
-    .memory()
-    .filter((use) => (aligned && use.size === 16) || (use.writes && use.size > WIDEST_STORE))
-    .map((use) => ({ instruction, use, rule: aligned ? 'aligned' : 'whole' }));
+  const guards: Guard[] = [];
+  for (const use of scanner.memory()) {
+    const rule = ruleFor(scanner.facts, use);
+    if (rule !== null) guards.push({ instruction, use, rule });
+  }
+  return guards;
 };
 
 const registersOf = ({ use }: Guard): number =>
@@ -91,7 +103,7 @@ const registersOf = ({ use }: Guard): number =>
 
 /** Mnemonics that may have a guard, so that others need no closer look. */
 const suspicious = (scanner: Scanner): boolean =>
-  scanner.facts.aligned || scanner.facts.stores > WIDEST_STORE;
+  scanner.facts.aligned || scanner.facts.mmx || scanner.facts.stores > WIDEST_STORE;
 
 const scanner = new Scanner();
 

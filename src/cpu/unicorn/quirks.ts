@@ -42,10 +42,12 @@ export const JAVASCRIPT_QUIRKS: Quirks = {
   features: new Set(FEATURES),
   refused: new Set(['pextrw', 'psignd', 'andn', 'blsr']),
   first: new Set(['div', 'idiv']),
+  faultsDamage: true,
 };
 
 export const NATIVE_QUIRKS: Quirks = {
   features: new Set(FEATURES),
   refused: new Set(['psignd', 'andn', 'blsr']),
   first: new Set(),
+  faultsDamage: false,
 };

@@ -74,6 +74,11 @@ export class CpuState {
     this.memory.words()[this.exception] = -1;
   }
 
+  /** In a block hook: takes back {@link leaveBlock}, or what a stop has left behind. */
+  stayInBlock(): void {
+    this.memory.words()[this.leave] = 0;
+  }
+
   /** In a block hook: the block is left before its first instruction, and looked up again. */
   leaveBlock(): void {
     this.memory.words()[this.leave] = this.leaveValue;

@@ -49,6 +49,17 @@ export const lengthAt = (memory: GuestMemory, rip: bigint): number => {
   return decoded === undefined || decoded.truncated ? 0 : decoded.length;
 };
 
+const INT_6 = [0xcd, 6] as const;
+
+/** The end of an `int 6` at RIP (2.0) or just behind it (1.0), else undefined. */
+export const endOfInt6 = (memory: GuestMemory, state: CpuState): bigint | undefined => {
+  const at = Number(state.rip);
+  const isAt = (address: number): boolean =>
+    INT_6.every((byte, i) => memory.byteAt(address + i) === byte);
+  if (isAt(at)) return state.rip + BigInt(INT_6.length);
+  return state.isSoftware && isAt(at - INT_6.length) ? state.rip : undefined;
+};
+
 /** Mnemonic of the instruction at RIP. */
 export const mnemonicAt = (memory: GuestMemory, rip: bigint): string =>
   decodeAt(memory, rip)?.facts.mnemonic ?? '';
