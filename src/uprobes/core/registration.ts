@@ -104,14 +104,3 @@ export const unregister = (
   else shared.kernel.log(`uprobe: unregister, leaking uprobe at ${uprobe.inode.path}`);
   settleAll(shared);
 };
-
-/** uprobe_apply: visits all mappings again after a consumer's filter changed its mind. */
-export const apply = (
-  shared: Shared,
-  { uprobe, attachment }: Registration,
-  add: boolean,
-): RegisterErrno | 'ENOENT' | null => {
-  if (!uprobe.attachments.includes(attachment)) return 'ENOENT';
-  if (add) return installEverywhere(shared, uprobe, attachment.consumer, 'self');
-  return removeUnwanted(shared, uprobe, 'self') ? null : 'EINVAL';
-};

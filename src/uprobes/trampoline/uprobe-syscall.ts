@@ -6,7 +6,7 @@ import type { Task } from '../../kernel/task.ts';
 import { runEntryHandlers } from '../core/entry-handlers.ts';
 import type { Shared } from '../core/shared.ts';
 import { forceIll } from '../core/signals.ts';
-import { FORMS } from './forms.ts';
+import { FORMS, type OptimisedForm } from './forms.ts';
 
 /** ax, r11, cx and the call's return address, from sp on. */
 const FRAME_SIZE = 32;
@@ -25,46 +25,61 @@ const runAt = (shared: Shared, task: Task, site: bigint): void => {
   runEntryHandlers(shared, task, uprobe, site, 'uprobe-syscall');
 };
 
-/** Claimed only where `profile.optimise` is not `none`. */
-export const uprobeSyscall = (shared: Shared, task: Task): bigint | undefined => {
-  const { optimise, optimiseWrongPlaceErrno } = shared.profile;
-  if (optimise === 'none') return fail('ENOSYS');
+/** Registers as they were at the site; null when the stack cannot be read. Returns the site. */
+const enter = (task: Task, sp: bigint, form: OptimisedForm): bigint | null => {
   const { regs } = task;
-  const { space } = task.mm;
-  const form = FORMS[optimise];
-  const trampolineIp = regs.read(Reg.Rip);
-  if (space.find(trampolineIp)?.special !== shared.trampolineMapping)
-    return fail(optimiseWrongPlaceErrno ?? 'ENOSYS');
-  const sp = regs.read(Reg.Rsp);
-  if (space.read(sp, frame) < FRAME_SIZE) {
-    forceIll(shared, task);
-    return FAILED;
-  }
+  if (task.mm.space.read(sp, frame) < FRAME_SIZE) return null;
   const site = u64(word(3) - BigInt(form.size));
-  const userSp = u64(sp + BigInt(FRAME_SIZE) + form.spared);
   regs.write(Reg.Rax, word(0));
   regs.write(Reg.R11, word(1));
   regs.write(Reg.Rcx, word(2));
   regs.write(Reg.Rip, site);
-  regs.write(Reg.Rsp, userSp);
-  runAt(shared, task, site);
+  regs.write(Reg.Rsp, userSpOf(sp, form));
+  return site;
+};
+
+/** sp at the site. */
+const userSpOf = (sp: bigint, { spared }: OptimisedForm): bigint =>
+  u64(sp + BigInt(FRAME_SIZE) + spared);
+
+/** Leaves what the handlers made of the registers for the trampoline's tail; false when it faults. */
+const leave = (task: Task, sp: bigint, site: bigint, trampolineIp: bigint): boolean => {
+  const { regs } = task;
   const ip = regs.read(Reg.Rip);
-  if (regs.read(Reg.Rsp) !== userSp) {
-    // The trampoline's tail would undo it: the task goes on with exactly these registers.
-    if (ip === site) regs.write(Reg.Rip, site + BigInt(form.size));
-    return undefined;
-  }
   setWord(0, regs.read(Reg.Rax));
   setWord(1, regs.read(Reg.R11));
   setWord(2, regs.read(Reg.Rcx));
   if (ip !== site) setWord(3, ip);
   regs.write(Reg.Rsp, sp);
   regs.write(Reg.Rip, trampolineIp);
-  if (space.write(sp, frame) < FRAME_SIZE) {
-    forceIll(shared, task);
-    return FAILED;
-  }
+  if (task.mm.space.write(sp, frame) < FRAME_SIZE) return false;
   regs.write(Reg.R11, regs.read(Reg.Rflags));
   regs.write(Reg.Rcx, trampolineIp);
-  return 0n;
+  return true;
+};
+
+const refuse = (shared: Shared, task: Task): bigint => {
+  forceIll(shared, task);
+  return FAILED;
+};
+
+/** Claimed only where `profile.optimise` is not `none`. */
+export const uprobeSyscall = (shared: Shared, task: Task): bigint | undefined => {
+  const { optimise, optimiseWrongPlaceErrno } = shared.profile;
+  if (optimise === 'none') return fail('ENOSYS');
+  const { regs, mm } = task;
+  const form = FORMS[optimise];
+  const trampolineIp = regs.read(Reg.Rip);
+  if (mm.space.find(trampolineIp)?.special !== shared.trampolineMapping)
+    return fail(optimiseWrongPlaceErrno ?? 'ENOSYS');
+  const sp = regs.read(Reg.Rsp);
+  const site = enter(task, sp, form);
+  if (site === null) return refuse(shared, task);
+  runAt(shared, task, site);
+  if (regs.read(Reg.Rsp) !== userSpOf(sp, form)) {
+    // The trampoline's tail would undo it: the task goes on with exactly these registers.
+    if (regs.read(Reg.Rip) === site) regs.write(Reg.Rip, site + BigInt(form.size));
+    return undefined;
+  }
+  return leave(task, sp, site, trampolineIp) ? 0n : refuse(shared, task);
 };
