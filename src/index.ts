@@ -49,6 +49,7 @@ export {
   type InspectedSite,
   type Probeable,
   ProgramInspector,
+  type ReturnTrampoline,
   type SiteExplanation,
   type TrampolineLine,
 } from './machine/explain.ts';

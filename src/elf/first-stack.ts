@@ -4,6 +4,7 @@ import { TraplineError } from '../base/errors.ts';
 import { Prot } from '../cpu/engine.ts';
 import { type AddressSpace, TASK_SIZE } from '../memory/address-space.ts';
 import { type AuxEntry, auxvBytes } from './auxv.ts';
+import { badElf } from './reader.ts';
 
 /** execve leaves this much room below the strings before the stack must grow (setup_arg_pages). */
 const STACK_EXPAND = 128n << 10n;
@@ -13,6 +14,8 @@ const STRINGS_LIMIT = 2 << 20;
 const STRING_LIMIT = 128 << 10;
 
 export interface FirstStackContents {
+  /** The program's file, for messages. */
+  readonly path: string;
   /** Bytes of the strings, without NUL. */
   readonly argv: readonly Uint8Array[];
   readonly env: readonly Uint8Array[];
@@ -36,7 +39,7 @@ export interface FirstStack {
 /** Maps the stack and lays out what _start finds on it (copy_strings, create_elf_tables). */
 export const buildFirstStack = (space: AddressSpace, contents: FirstStackContents): FirstStack => {
   const strings = placeStrings(contents);
-  mapStack(space, strings.low, contents.executable);
+  mapStack(space, strings.low, contents);
   const aligned = strings.low & ~15n;
   const platformAt = aligned - BigInt(contents.platform.length + 1);
   const randomAt = platformAt - 16n;
@@ -85,7 +88,11 @@ const placeStrings = ({ argv, env, execFn }: FirstStackContents): PlacedStrings 
   return { low, execFn: execFnAt, argv: argvAt, env: envAt, pieces };
 };
 
-const mapStack = (space: AddressSpace, low: bigint, executable: boolean): void => {
+const mapStack = (
+  space: AddressSpace,
+  low: bigint,
+  { path, executable }: FirstStackContents,
+): void => {
   const start = pageDown(low) - STACK_EXPAND;
   const result = space.map({
     address: start,
@@ -96,7 +103,7 @@ const mapStack = (space: AddressSpace, low: bigint, executable: boolean): void =
     label: '[stack]',
   });
   if (typeof result === 'string')
-    throw new TraplineError('limit', `no room for the first stack (${result})`);
+    throw badElf(path, `its segments leave no room for the first stack (${result})`);
 };
 
 const latin1 = (text: string): Uint8Array =>

@@ -66,6 +66,7 @@ export const loadProgram = (space: AddressSpace, request: LoadRequest): LoadedPr
   const entry = image.header.entry + program.bias;
   const stack = buildFirstStack(space, {
     ...request,
+    path: image.path,
     platform: 'x86_64',
     executable: image.executableStack,
     auxv: auxvOf(image, program, linker, request.facts),

@@ -88,7 +88,8 @@ const mapSegment = (
     // padzero: the rest of the last page belongs to the bss. Unwritable segments keep file bytes.
     if (end > fileEnd) space.write(fileEnd, new Uint8Array(Number(mapped - fileEnd)));
   }
-  if (pageUp(end) > mapped) {
+  // A segment of no size at all maps nothing, wherever in its page it lies.
+  if (load.memorySize > load.fileSize && pageUp(end) > mapped) {
     // vm_brk_flags: always readable and writable.
     const bss = Prot.Read | Prot.Write | (prot & Prot.Exec);
     mapOrThrow(space, image, {

@@ -37,7 +37,7 @@ export class ElfReader {
   need(offset: bigint, size: bigint, what: string): number {
     const length = BigInt(this.bytes.length);
     if (size > length || offset > length - size)
-      throw badElf(this.path, `truncated: ${what} reach past the end of the file`);
+      throw badElf(this.path, `truncated: ${what} past the end of the file`);
     return Number(offset);
   }
 

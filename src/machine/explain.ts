@@ -73,8 +73,12 @@ export interface SiteExplanation extends Explanation {
   readonly slotText: string | null;
   /** The page an optimised site calls; null where the site stays an int3. */
   readonly trampoline: readonly TrampolineLine[] | null;
-  /** Where a function returns to while a return probe on it is pending. */
-  readonly returnTrampoline: readonly TrampolineLine[];
+}
+
+/** Where a function returns to while a return probe on it is pending, under some kernels. */
+export interface ReturnTrampoline {
+  readonly profiles: readonly string[];
+  readonly code: readonly TrampolineLine[];
 }
 
 /** One instruction of a trampoline: hex and AT&T text. */
@@ -119,6 +123,20 @@ export class ProgramInspector {
   }
 
   /**
+   * The single places a spot stands for: several where it is a USDT probe.
+   * @param spot as {@link ProgramInspector.explain} takes it, or `%PROVIDER:NAME`
+   * @throws TraplineError `bad-probe` when there is no such USDT probe
+   */
+  spots(spot: string): readonly string[] {
+    if (!spot.startsWith('%')) return [spot];
+    const sites = usdtSites(this.#image).filter(
+      ({ provider, name }) => spot === `%${provider}:${name}`,
+    );
+    if (sites.length === 0) throw this.#noPlace(spot);
+    return sites.map(({ offset }) => `0x${offset.toString(16)}`);
+  }
+
+  /**
    * One site under every profile, or under one.
    * @param spot file offset (`0x…`), `SYMBOL` or `SYMBOL+N`
    * @throws TraplineError `bad-probe` when there is no such place
@@ -137,11 +155,11 @@ export class ProgramInspector {
         ...explanation,
         slotText: slot === undefined ? null : printer.print(slot, 0n),
         trampoline: explanation.optimisable ? listing(printer, optimisedTrampoline(profile)) : null,
-        returnTrampoline: listing(printer, returnTrampoline(profile)),
       };
     });
+    const returns = returnTrampolines(printer, profiles);
     printer.free();
-    return { offset, address, bytes: toHex(bytes), text, profiles: explanations };
+    return { offset, address, bytes: toHex(bytes), text, profiles: explanations, returns };
   }
 
   #explainAt(offset: bigint, profile: Profile): Explanation {
@@ -159,8 +177,12 @@ export class ProgramInspector {
   #offsetOf(spot: string): bigint {
     const offset = /^\d/.test(spot) ? parseNumber(spot) : this.#symbolOffset(spot);
     if (offset !== undefined && offset < BigInt(this.#image.bytes.length)) return offset;
-    throw new TraplineError('bad-probe', `${this.#image.path} has no place ${spot}`, {
-      hint: `\`trapline list ${this.#image.path}\` shows functions and their offsets`,
+    throw this.#noPlace(spot);
+  }
+
+  #noPlace(spot: string): TraplineError {
+    return new TraplineError('bad-probe', `${this.#image.path} has no place ${spot}`, {
+      hint: `\`trapline list ${this.#image.path}\` shows functions, USDT probes and their offsets`,
     });
   }
 
@@ -181,6 +203,8 @@ export interface InspectedSite {
   readonly bytes: string;
   readonly text: string;
   readonly profiles: readonly SiteExplanation[];
+  /** The same for every site. */
+  readonly returns: readonly ReturnTrampoline[];
 }
 
 const usdtProbeable = ({ provider, name, offset, address, semaphore, args }: UsdtSite) =>
@@ -194,6 +218,20 @@ const usdtProbeable = ({ provider, name, offset, address, semaphore, args }: Usd
 
 const listing = (printer: Printer, code: Uint8Array): readonly TrampolineLine[] =>
   printer.listing(code, 0n).map(({ bytes, text }) => ({ bytes: toHex(bytes), text }));
+
+const returnTrampolines = (
+  printer: Printer,
+  profiles: readonly Profile[],
+): readonly ReturnTrampoline[] => {
+  const groups = new Map<string, { profiles: string[]; code: readonly TrampolineLine[] }>();
+  for (const profile of profiles) {
+    const code = returnTrampoline(profile);
+    const group = groups.get(toHex(code)) ?? { profiles: [], code: listing(printer, code) };
+    group.profiles.push(profile.name);
+    groups.set(toHex(code), group);
+  }
+  return [...groups.values()];
+};
 
 const parseNumber = (text: string): bigint | undefined =>
   /^(0[xX][0-9a-fA-F]+|\d+)$/.test(text) ? BigInt(text) : undefined;

@@ -37,14 +37,19 @@ export const highestFree = (
   high: bigint,
 ): bigint | undefined => {
   let limit = high;
-  for (let above = list.findOrNext(high - 1n); ; ) {
+  const { searched } = list;
+  const known = searched !== null && searched.high === high && searched.size <= size;
+  for (let above = list.findOrNext((known ? searched.end : high) - 1n); ; ) {
     const top = above === undefined ? high : least(above.start, high);
     const below = list.before(top);
     const start = below === undefined ? low : greatest(below.end, low);
     if (above !== undefined && least(top, limit) - start >= size)
       limit = least(limit, startWithGap(above));
     const end = least(top, limit);
-    if (end - start >= size) return end - size;
+    if (end - start >= size) {
+      if (limit === high && above !== undefined) list.searched = { size, end: above.end, high };
+      return end - size;
+    }
     if (below === undefined || below.start <= low) return undefined;
     above = below;
   }

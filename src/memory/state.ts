@@ -32,7 +32,7 @@ export class MemoryState {
 
   /** Bytes mapped in all. */
   size(): bigint {
-    return this.list.all().reduce((sum, area) => sum + (area.end - area.start), 0n);
+    return this.list.size;
   }
 
   changed(): void {

@@ -5,6 +5,18 @@ export class VmaList {
   /** Never changed in place: who walks it is not disturbed by what happens meanwhile. */
   #areas: readonly Area[] = [];
   #last: Area | undefined;
+  #size = 0n;
+  /**
+   * What the last top-down search found out: every gap above `end` and below `high` is smaller than
+   * `size`. Kept while nothing is taken away; without it, a program of thousands of vmas pays for
+   * all of them at each mmap.
+   */
+  searched: { readonly size: bigint; readonly end: bigint; readonly high: bigint } | null = null;
+
+  /** Bytes of all areas. */
+  get size(): bigint {
+    return this.#size;
+  }
 
   all(): readonly Area[] {
     return this.#areas;
@@ -13,6 +25,8 @@ export class VmaList {
   replaceAll(areas: readonly Area[]): void {
     this.#areas = areas;
     this.#last = undefined;
+    this.#size = total(areas);
+    this.searched = null;
   }
 
   /** The area that contains `address`. */
@@ -63,6 +77,7 @@ export class VmaList {
   /** Puts a changed area in the place of the old one. Preconditions: same end, start not past the neighbour below. */
   replace(old: Area, area: Area): void {
     this.#change(this.#indexOf(old.start), 1, area);
+    this.searched = null;
   }
 
   /** __split_vma at an address inside an area; nothing to do at its ends. Returns the two halves. */
@@ -85,9 +100,11 @@ export class VmaList {
       if (area.end > end) rest.push(clip(area, end, area.end));
     }
     this.#change(from, hit.length, ...rest);
+    this.searched = null;
   }
 
   #change(from: number, count: number, ...areas: Area[]): void {
+    this.#size += total(areas) - total(this.#areas.slice(from, from + count));
     this.#areas = this.#areas.toSpliced(from, count, ...areas);
     this.#last = undefined;
   }
@@ -104,3 +121,6 @@ export class VmaList {
     return low;
   }
 }
+
+const total = (areas: readonly Area[]): bigint =>
+  areas.reduce((sum, { start, end }) => sum + (end - start), 0n);

@@ -69,10 +69,18 @@ describe('trapline explain PROGRAM:SITE', () => {
     const { status, stdout } = trapline(['explain', `${PROGRAM}:site`]);
     expect(status).toBe(0);
     expect(stdout).toContain('file offset 0x1076, address 0x401076\n  90  nop\n');
-    // A nop is emulated by all of them; what differs is the return trampoline (int3, then
-    // system call 335, since 6.16 with an int3 behind it).
+    // A nop is emulated by all of them; the return trampoline is int3, then system call 335, since
+    // 6.16 with an int3 behind it (spec section 1.2).
+    expect(stdout).toContain('\nk6.10 k6.11 k6.14 k6.16 k6.18 k7.1 k7.1.5 k7.3\n  emulate ');
     for (const equal of ['k6.10', 'k6.11 k6.14', 'k6.16 k6.18 k7.1 k7.1.5 k7.3'])
-      expect(stdout).toContain(`\n${equal}\n  emulate `);
+      expect(stdout).toContain(`returns to, under ${equal}\n`);
+  });
+
+  it('takes every site of a USDT probe', () => {
+    // usdt.S: %shop:sale stands at two places.
+    const found = explain(`${join(import.meta.dirname, 'usdt.elf')}:%shop:sale`);
+    expect(found.map(({ offset }) => offset)).toEqual(['0x1005', '0x100b']);
+    expectComplaint(trapline(['explain', `${PROGRAM}:%no:such`]), 125, /no place %no:such/);
   });
 
   it('takes offsets and symbols', () => {

@@ -27,7 +27,7 @@ describe('ProgramInspector', () => {
       '5141535048c7c0500100000f0558415b59c3cc',
     );
     expect(nop10?.trampoline).toBeNull();
-    expect(nop5?.returnTrampoline.map(({ bytes }) => bytes).join('')).toBe(
+    expect(site.returns[0]?.code.map(({ bytes }) => bytes).join('')).toBe(
       '5051415348c7c04f0100000f05415b59c3cc',
     );
   });

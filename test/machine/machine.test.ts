@@ -178,6 +178,35 @@ for (const { name, load, missing } of engines)
       return Promise.resolve();
     });
 
+    // One trap each: the hit that optimises; all others come by system call 336 (spec section 5.3).
+    for (const [target, profile] of [
+      ['nop5', 'k6.18'],
+      ['nop10', 'k7.3'],
+    ] as const)
+      test(`a ${target} site is a call from its second hit on under ${profile}`, async () => {
+        const machine = Machine.create({
+          engine,
+          profile,
+          program: {
+            path: '/loop',
+            tree: new MemoryTree({ loop: { bytes: benchProgram(target, 50), mode: 0o755 } }),
+            file: 'loop',
+          },
+        });
+        const via = new Map<string, number>();
+        machine.uprobe('@:0x1020', {
+          entry: (hit) => {
+            via.set(hit.via, (via.get(hit.via) ?? 0) + 1);
+            return HandlerResult.Continue;
+          },
+        });
+        expect(await machine.run()).toEqual({ kind: 'exit', status: 0 });
+        expect(Object.fromEntries(via)).toEqual({ int3: 1, 'uprobe-syscall': 49 });
+        const stats = machine.stats();
+        expect([stats.int3Hits, stats.optimisedHits, stats['syscall.336']]).toEqual([1, 49, 49]);
+        machine.dispose();
+      });
+
     test('says of a probe that no mapping covers that it never fired', async () => {
       // The bench program maps its file from offset 0x1000 on.
       const machine = Machine.create({

@@ -120,7 +120,11 @@ const siteText = (path: string, site: InspectedSite, colors: Colors): string[] =
       `  ${paintVerdict(found.verdict.padEnd(8), colors)} ${because(found)}`,
       ...slotLine(found, found.slotText && paintInstruction(found.slotText, colors)),
       ...trampolineLines('call to', found.trampoline ?? [], colors),
-      ...trampolineLines('returns', found.returnTrampoline, colors),
+    ]),
+    ...site.returns.flatMap(({ profiles, code }) => [
+      '',
+      `a function with a return probe returns to, under ${colors.cyan(profiles.join(' '))}`,
+      ...trampolineLines('', code, colors),
     ]),
   ];
 };
@@ -129,23 +133,18 @@ const hex = (value: bigint | null): string | null =>
   value === null ? null : `0x${value.toString(16)}`;
 
 const explainSite = (text: string, options: ExplainOptions): void => {
-  const colon = text.lastIndexOf(':');
-  if (colon <= 0 || colon === text.length - 1)
+  const [, path, spot] = /^(.+?):(%.+)$/.exec(text) ?? /^(.+):(.+)$/.exec(text) ?? [];
+  if (path === undefined || spot === undefined)
     throw new UsageError(`"${text}" is not PROGRAM:SITE, for instance ./calc:add`);
-  const path = text.slice(0, colon);
   const profiles = options.kernel === undefined ? PROFILES : [requireProfile(options.kernel)];
   const inspector = new ProgramInspector(readRegularFile(path), path);
-  const site = inspector.explain(text.slice(colon + 1), profiles);
-  if (options.json)
-    printJson({
-      v: 1,
-      type: 'site',
-      path,
-      ...site,
-      offset: hex(site.offset),
-      address: hex(site.address),
-    });
-  else print(siteText(path, site, colorsFor(options.color)));
+  for (const one of inspector.spots(spot)) {
+    const site = inspector.explain(one, profiles);
+    const { offset, address } = site;
+    if (options.json)
+      printJson({ v: 1, type: 'site', path, ...site, offset: hex(offset), address: hex(address) });
+    else print(siteText(path, site, colorsFor(options.color)));
+  }
 };
 
 /** `trapline explain`. */

@@ -7,6 +7,8 @@ import { HostTree } from './tree.ts';
 /** A file or directory the host's user has named: links in that path are the user's own. */
 const locate = (path: string): { readonly real: string; readonly kind: 'file' | 'directory' } => {
   try {
+    // Node takes an empty path for the current directory; Linux has no such file.
+    if (path === '') throw Object.assign(new Error(), { code: 'ENOENT' });
     const real = realpathSync(path);
     const stats = lstatSync(real);
     if (stats.isFile()) return { real, kind: 'file' };

@@ -1,7 +1,8 @@
+import { least } from '../../base/bytes.ts';
 import { answering } from './answer.ts';
 import { asUint, partial, type SyscallRow } from './table.ts';
 import { CHUNK } from './transfer.ts';
-import { userRange } from './user-buffer.ts';
+import { MAX_RW_COUNT, userRange } from './user-buffer.ts';
 
 const GRND_RANDOM = 2;
 const GRND_INSECURE = 4;
@@ -11,7 +12,8 @@ const getrandom = answering(({ kernel, space }, [address, count, flagsArg]) => {
   const flags = asUint(flagsArg);
   const both = GRND_RANDOM | GRND_INSECURE;
   if ((flags & ~KNOWN) !== 0 || (flags & both) === both) return 'EINVAL';
-  const buffer = userRange(space, address, count);
+  // import_ubuf cuts the length before it looks at the range; read(2) does not.
+  const buffer = userRange(space, address, least(count, BigInt(MAX_RW_COUNT)));
   if (typeof buffer === 'string') return buffer;
   const bytes = new Uint8Array(Math.min(CHUNK, buffer.length));
   let done = 0;
