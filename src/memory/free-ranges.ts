@@ -43,11 +43,12 @@ export const highestFree = (
     const top = above === undefined ? high : least(above.start, high);
     const below = list.before(top);
     const start = below === undefined ? low : greatest(below.end, low);
+    const unlimited = limit === high;
     if (above !== undefined && least(top, limit) - start >= size)
       limit = least(limit, startWithGap(above));
     const end = least(top, limit);
     if (end - start >= size) {
-      if (limit === high && above !== undefined) list.searched = { size, end: above.end, high };
+      if (unlimited && above !== undefined) list.searched = { size, end: above.end, high };
       return end - size;
     }
     if (below === undefined || below.start <= low) return undefined;

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Prot } from '../../src/cpu/engine.ts';
 import { AddressSpace } from '../../src/memory/address-space.ts';
+import type { Area } from '../../src/memory/area.ts';
+import { highestFree } from '../../src/memory/free-ranges.ts';
+import { VmaList } from '../../src/memory/vma-list.ts';
 import { FakeEngine } from '../helpers/fake-engine.ts';
 
 const BASE = 0x10000000n;
@@ -39,6 +42,44 @@ describe('free ranges', () => {
       ),
       { numRuns: 500 },
     );
+  });
+
+  it('are found alike whatever was searched, mapped and unmapped before', () => {
+    const change = fc.record({
+      unmap: fc.boolean(),
+      page: fc.nat(150),
+      count: fc.integer({ min: 1, max: 8 }),
+      growsDown: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+        const space = new AddressSpace(new FakeEngine());
+        const [low, high] = [at(0), at(150)];
+        for (const { unmap, page, count, growsDown } of changes) {
+          const size = BigInt(count) * 4096n;
+          const found = space.findFreeBelow(size, low, high);
+          const fresh = new VmaList();
+          fresh.replaceAll(space.vmas() as readonly Area[]);
+          expect(found).toBe(highestFree(fresh, size, low, high));
+          if (unmap) space.unmap(at(page), size);
+          else if (found !== undefined)
+            mapPages(space, Number((found - BASE) / 4096n), count, growsDown);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are found in one step once the mappings above them were searched', () => {
+    const list = new VmaList();
+    const space = new AddressSpace(new FakeEngine());
+    for (let i = 0; i < 100; i++) mapPages(space, 1000 - i, 1, i % 2 === 1);
+    list.replaceAll(space.vmas() as readonly Area[]);
+    const steps = vi.spyOn(list, 'before');
+    const found = highestFree(list, 4096n, at(0), at(1001));
+    expect(steps.mock.calls.length).toBe(100);
+    expect(highestFree(list, 4096n, at(0), at(1001))).toBe(found);
+    expect(steps.mock.calls.length).toBe(101);
   });
 
   /** Both seen on Linux 6.18: mmap of one page with a MAP_GROWSDOWN page at the top of the area. */
