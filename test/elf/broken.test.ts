@@ -109,6 +109,12 @@ const FILES: readonly (readonly [string, Uint8Array, Change, RegExp])[] = [
     /0x200000 comes after/,
   ],
   [
+    'a segment where the stack goes',
+    EXEC,
+    (_, words) => words.setBigUint64(header(2) + 16, 0x7fffffff0000n, true),
+    /no room for the first stack \(EEXIST\)/,
+  ],
+  [
     'below mmap_min_addr',
     EXEC,
     (_, words) => words.setBigUint64(header(0) + 16, 0n, true),

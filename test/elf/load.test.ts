@@ -131,6 +131,21 @@ describe.each([
   });
 });
 
+describe('a segment of no size', () => {
+  it('maps nothing, wherever in its page it lies: Linux 6.18 faults with MAPERR there', () => {
+    const golden = readGolden('exec.txt');
+    const bytes = Uint8Array.from(bytesOf('exec.elf'));
+    // The third program header: p_vaddr keeps its place in the page, p_filesz and p_memsz are 0.
+    const third = 64 + 2 * 56;
+    const address = word(bytes, third + 16) + 8n;
+    view(bytes).setBigUint64(third + 8, word(bytes, third + 8) + 8n, true);
+    view(bytes).setBigUint64(third + 16, address, true);
+    for (const field of [32, 40]) view(bytes).setBigUint64(third + field, 0n, true);
+    const { space } = load('exec', golden, { file: memoryInode('/somewhere/exec.elf', bytes) });
+    expect(space.find(address)).toBeUndefined();
+  });
+});
+
 describe('arguments', () => {
   it('may be 128 KiB each, NUL included, and 2 MiB in all: execve answers E2BIG beyond', () => {
     const golden = readGolden('exec.txt');

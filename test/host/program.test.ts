@@ -62,6 +62,11 @@ describe('hostMount and hostRoot', () => {
     expect(view.inode('/d/sub/file')).toBe(view.inode('/etc/config'));
   });
 
+  it('take no empty path for the current directory', () => {
+    for (const open of [hostProgram, hostRoot, (path: string) => hostMount(path, '/d')])
+      expect(() => open('')).toThrow(expect.objectContaining({ errno: 'ENOENT' }));
+  });
+
   it('refuse what is not there, and a file as root', () => {
     expect(() => hostMount(join(dir, 'nothing'), '/d')).toThrow(/cannot read .*nothing: ENOENT/);
     expect(() => hostRoot(join(dir, 'prog'))).toThrow(
