@@ -143,12 +143,30 @@ export class BlockHook {
       return;
     }
     const count = instructionsIn(block, size);
-    if (count === 0) this.divide(this.shortened(block, size), size);
+    if (size === 0 && this.rewritesItself(block)) this.stepOver(block);
+    else if (count === 0) this.divide(this.shortened(block, size), size);
     else if (this.guardsHold(block, count)) {
       this.passed(address, count);
       if (block.plan.guards.length === 0 && block.code === null)
         this.blocks.notePlain(block, size, count);
     }
+  }
+
+  /**
+   * After a store into the block that makes it, Unicorn 1.0 runs the storing instruction alone, and looks like a
+   * block that it has cut short.
+   */
+  private rewritesItself({ address, code }: Block): boolean {
+    const last = this.blocks.peek(this.lastAddress);
+    const within = last !== undefined && address < last.address + last.span;
+    return code !== null && within && address >= last.address;
+  }
+
+  /** Runs one instruction as a step, so that the next block gets its hook. */
+  private stepOver({ address, plan }: Block): void {
+    this.passed(address, 1);
+    this.traps.walk(address + plan.ends[0]!);
+    this.state.leaveBlock();
   }
 
   /** A plan that ends where a translation can be made to end. */
