@@ -62,18 +62,21 @@ export const hitCost = async (
 const SPACE = 0x1000n;
 const AFTER_INT3 = CODE_ADDRESS + 6n;
 
-/** `mov $n,%ecx; 1: int3; dec %ecx; jnz 1b; syscall` */
-const trapLoop = (calls: number): Uint8Array => {
-  const code = Uint8Array.of(0xb9, 0, 0, 0, 0, 0xcc, 0xff, 0xc9, 0x75, 0xfb, 0x0f, 0x05);
+const INT3 = 0xcc;
+const NOP = 0x90;
+
+/** `mov $n,%ecx; 1: int3 (or nop); dec %ecx; jnz 1b; syscall` */
+const loop = (calls: number, body: number): Uint8Array => {
+  const code = Uint8Array.of(0xb9, 0, 0, 0, 0, body, 0xff, 0xc9, 0x75, 0xfb, 0x0f, 0x05);
   new DataView(code.buffer).setUint32(1, calls, true);
   return code;
 };
 
-/** Microseconds of an int3 whose handler writes RIP and does nothing else: the base of all ratios. */
-export const baseCost = (factory: EngineFactory, calls: number): number => {
+/** Milliseconds of a loop around one byte of code, on a bare engine. */
+const runLoop = (factory: EngineFactory, calls: number, body: number): number => {
   const engine = factory.create();
   engine.map(CODE_ADDRESS, SPACE, 5);
-  engine.poke(CODE_ADDRESS, trapLoop(calls));
+  engine.poke(CODE_ADDRESS, loop(calls, body));
   engine.regs.write(Reg.Rip, CODE_ADDRESS);
   const start = now();
   engine.run(({ kind }) => {
@@ -83,5 +86,12 @@ export const baseCost = (factory: EngineFactory, calls: number): number => {
   });
   const took = now() - start;
   engine.dispose();
-  return (took * 1000) / calls;
+  return took;
 };
+
+/**
+ * Microseconds that an int3 whose handler writes RIP and does nothing else adds to a loop: the base
+ * of all ratios.
+ */
+export const baseCost = (factory: EngineFactory, calls: number): number =>
+  ((runLoop(factory, calls, INT3) - runLoop(factory, calls, NOP)) * 1000) / calls;

@@ -1,4 +1,5 @@
 /** How a run ended: exit status, JSON record, and our line where the reason is ours. */
+import { enginesThatCan } from '../../host/node/index.ts';
 import type { RunEnd } from '../../index.ts';
 import { Status } from '../errors.ts';
 
@@ -35,6 +36,15 @@ const aborted = (abort: Abort | null): Ending => {
   }
 };
 
+const whoCan = (engine: string, text: string): string => {
+  const engines = enginesThatCan(engine, text);
+  if (engines.length === 0) return 'no other engine can either';
+  return engines
+    .map((name) => `--engine ${name}`)
+    .join(' or ')
+    .concat(' can');
+};
+
 /**
  * @param abort why we asked for the end, if we did
  * @param engine its name, for instructions it lacks
@@ -50,7 +60,7 @@ export const endingOf = (end: RunEnd, abort: Abort | null, engine: string): Endi
     case 'unsupported':
       return own(
         Status.limit,
-        `the engine ${engine} cannot execute ${end.text} at 0x${end.address.toString(16)}`,
+        `the engine ${engine} cannot execute ${end.text} at 0x${end.address.toString(16)}; ${whoCan(engine, end.text)}`,
       );
     case 'limit':
       return end.limit === 'instructions'

@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export { enginesThatCan } from '../../cpu/alternatives.ts';
 export { loadEngine } from './engines.ts';
 export { ProcessInput } from './input.ts';
 export { SharedOutput } from './output.ts';
