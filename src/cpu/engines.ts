@@ -1,10 +1,15 @@
 /** The one list of CPU engines. */
 import { TraplineError } from '../base/errors.ts';
-import type { Capabilities, EngineFactory } from './engine.ts';
+import type { EngineFactory } from './engine.ts';
 import type { UnicornLibrary } from './unicorn/binding.ts';
 import { UnicornEngine, type UnicornKind } from './unicorn/engine.ts';
 import { javascriptLibrary, type UnicornModule } from './unicorn/js.ts';
-import { JAVASCRIPT_QUIRKS, NATIVE_QUIRKS } from './unicorn/quirks.ts';
+import {
+  JAVASCRIPT_CAPABILITIES,
+  JAVASCRIPT_QUIRKS,
+  NATIVE_CAPABILITIES,
+  NATIVE_QUIRKS,
+} from './unicorn/quirks.ts';
 
 /** Names a user can give; `auto` is the host's affair. */
 export type EngineName = 'unicorn' | 'unicorn-native';
@@ -14,8 +19,6 @@ export const ENGINES: Readonly<Record<EngineName, string>> = {
   unicorn: 'Unicorn 1.0 compiled to JavaScript (npm @specy/x86); works with npm alone',
   'unicorn-native': 'the system’s libunicorn 2 (Debian libunicorn2) through koffi; fastest',
 };
-
-const CAPABILITIES: Capabilities = { avx: false, extensions: [], knownWrong: [] };
 
 const factory = (kind: UnicornKind): EngineFactory => ({
   name: kind.name,
@@ -27,7 +30,7 @@ const factory = (kind: UnicornKind): EngineFactory => ({
 export const unicorn = (module: UnicornModule): EngineFactory =>
   factory({
     name: 'unicorn',
-    capabilities: CAPABILITIES,
+    capabilities: JAVASCRIPT_CAPABILITIES,
     library: javascriptLibrary(module),
     quirks: JAVASCRIPT_QUIRKS,
     layout: undefined,
@@ -37,7 +40,7 @@ export const unicorn = (module: UnicornModule): EngineFactory =>
 export const unicornNative = (library: UnicornLibrary): EngineFactory =>
   factory({
     name: 'unicorn-native',
-    capabilities: CAPABILITIES,
+    capabilities: NATIVE_CAPABILITIES,
     library,
     quirks: NATIVE_QUIRKS,
     layout: undefined,

@@ -1,8 +1,9 @@
 /** What the two builds of Unicorn cannot do, as data; docs/engines.md has the story of each. */
+import type { Capabilities } from '../engine.ts';
 import type { Quirks } from './inspect.ts';
 
-/** Extensions that both execute. */
-const FEATURES = [
+/** What every x86-64 CPU has. */
+const BASELINE = [
   'INTEL8086',
   'INTEL186',
   'INTEL286',
@@ -15,22 +16,26 @@ const FEATURES = [
   'CMOV',
   'CPUID',
   'CX8',
-  'CMPXCHG16B',
   'FXSR',
   'MMX',
   'SSE',
   'SSE2',
+  'MULTIBYTENOP',
+  'PAUSE',
+  'SYSCALL',
+  'TSC',
+  'CLFSH',
+] as const;
+
+/** What both execute beyond it. */
+const EXTENSIONS = [
+  'CMPXCHG16B',
   'SSE3',
   'SSSE3',
   'SSE4_1',
   'SSE4_2',
   'AES',
-  'CLFSH',
-  'MULTIBYTENOP',
-  'PAUSE',
   'PREFETCHW',
-  'SYSCALL',
-  'TSC',
   'CET_IBT',
   'LZCNT',
   'BMI1',
@@ -39,15 +44,38 @@ const FEATURES = [
 ] as const;
 
 export const JAVASCRIPT_QUIRKS: Quirks = {
-  features: new Set(FEATURES),
+  features: new Set([...BASELINE, ...EXTENSIONS]),
   refused: new Set(['pextrw', 'psignd', 'andn', 'blsr']),
   first: new Set(['div', 'idiv']),
   faultsDamage: true,
 };
 
 export const NATIVE_QUIRKS: Quirks = {
-  features: new Set(FEATURES),
+  features: new Set([...BASELINE, ...EXTENSIONS]),
   refused: new Set(['psignd', 'andn', 'blsr']),
   first: new Set(),
   faultsDamage: false,
+};
+
+const SHARED_WRONG = [
+  'SSE instructions never set exception flags in MXCSR, and never trap.',
+  'An unmasked x87 exception traps at fwait only, not at the next waiting instruction.',
+  'rcpps, rcpss, rsqrtps and rsqrtss give the exact result instead of an approximation.',
+  'fsin, fcos, fptan, fpatan, f2xm1, fyl2x and fyl2xp1 round like the host’s double precision.',
+  'fist and fistp of values out of range, and corner cases of fprem, differ.',
+  'An MMX write leaves bits 64-79 of the register as they were.',
+  'RDTSC counts nothing in particular; CPUID is the library’s own.',
+  'Alignment checks by EFLAGS.AC do not happen.',
+] as const;
+
+export const JAVASCRIPT_CAPABILITIES: Capabilities = {
+  avx: false,
+  extensions: EXTENSIONS,
+  knownWrong: [...SHARED_WRONG, 'pextrw is refused although it belongs to SSE2.'],
+};
+
+export const NATIVE_CAPABILITIES: Capabilities = {
+  avx: false,
+  extensions: EXTENSIONS,
+  knownWrong: SHARED_WRONG,
 };
