@@ -37,9 +37,12 @@ const codeOf = (target: TargetName, calls: number): number[] => {
 const HEADER_SIZE = 64 + 56;
 const CODE_OFFSET = 0x1000;
 
-/** The ELF file. */
-export const benchProgram = (target: TargetName, calls: number): Uint8Array => {
-  const code = codeOf(target, calls);
+/** The ELF file of a target. */
+export const benchProgram = (target: TargetName, calls: number): Uint8Array =>
+  staticElf(codeOf(target, calls));
+
+/** A static ELF whose entry is the first byte of `code`. */
+export const staticElf = (code: readonly number[]): Uint8Array => {
   const size = code.length;
   const header = [
     ...[0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],

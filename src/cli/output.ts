@@ -18,9 +18,16 @@ export const print = (lines: readonly string[]): void => {
 /** One document. */
 export const printJson = (document: unknown): void => print([JSON.stringify(document)]);
 
+/** Names out of files and command lines may hold control characters; a terminal must not see them. */
+export const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  text.replace(/[\x00-\x1f\x7f-\x9f]/g, (char) => `\\x${hexByte(char)}`);
+
+const hexByte = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, '0');
+
 /** One line about ourselves, on stderr. */
 export const complain = (text: string): void => {
-  process.stderr.write(`trapline: ${text.replace(/\s*\n\s*/g, ' ')}\n`);
+  process.stderr.write(`trapline: ${printable(text.replace(/\s*\n\s*/g, ' '))}\n`);
 };
 
 export type Colors = ReturnType<typeof createColors>;

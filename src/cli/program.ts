@@ -160,6 +160,14 @@ export const runCommandLine = async (args: readonly string[]): Promise<number> =
     .configureOutput({ outputError: (text) => complain(`${oneLine(text)}; see --help`) })
     .addHelpText('after', '\n`trapline COMMAND --help` tells more, with examples.');
   for (const add of [addRun, addList, addExplain, addProfiles]) add(program, done);
+  const [first, topic] = args;
+  // Commander would answer with the whole help.
+  if (
+    first === 'help' &&
+    topic !== undefined &&
+    !program.commands.some((one) => one.name() === topic)
+  )
+    throw new UsageError(`there is no command ${topic} to help with; see --help`);
   await program.parseAsync(args, { from: 'user' });
   return status;
 };

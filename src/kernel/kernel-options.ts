@@ -42,6 +42,8 @@ export interface ProcessOptions {
 export interface SliceLimits {
   /** Instructions, at most one block more; absent = none. */
   readonly instructions?: number;
+  /** Traps and system calls, of which one may cost as much as thousands of instructions; absent = none. */
+  readonly traps?: number;
 }
 
 /** Why `Kernel.runSlice` returned. */

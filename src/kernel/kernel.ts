@@ -78,6 +78,8 @@ export class Kernel implements KernelServices {
   /** Set inside a trap when the slice is over. */
   #end: SliceEnd | null = null;
   #failure: { readonly error: unknown } | null = null;
+  /** Traps left in this slice. */
+  #trapsLeft = 0;
   /** The trap before this one was a system call. */
   #afterSyscall = false;
 
@@ -121,6 +123,7 @@ export class Kernel implements KernelServices {
   /** Runs until something needs the caller. */
   runSlice(limits: SliceLimits = {}): SliceEnd {
     const start = this.instructions();
+    this.#trapsLeft = limits.traps ?? Number.POSITIVE_INFINITY;
     wakeSleepers(this, this.#tasks, true);
     for (;;) {
       const task = this.#scheduler.pick(this.#tasks);
@@ -284,7 +287,8 @@ export class Kernel implements KernelServices {
     if (kind === 'syscall') this.dispatcher.enter(task);
     else TRAP_ROUTINES[kind](this, task, trap);
     exitToUser(this, task);
-    return task.state.kind === 'running' ? 'go' : 'stop';
+    if (task.state.kind !== 'running') return 'stop';
+    return --this.#trapsLeft > 0 ? 'go' : this.#endSlice(BUDGET);
   }
 
   #endSlice(end: SliceEnd): Answer {

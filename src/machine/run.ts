@@ -27,8 +27,8 @@ export interface RunOptions {
   readonly onSlice?: () => void;
 }
 
-/** Instructions between two looks at the host: 20 to 200 ms, depending on the engine. */
-const SLICE = 1_000_000;
+/** What lies between two looks at the host at most: 20 to 200 ms, depending on engine and program. */
+const SLICE = { instructions: 1_000_000, traps: 5_000 };
 
 /** Runs slices until the program has ended or a limit is reached. */
 export class Runner {
@@ -51,7 +51,10 @@ export class Runner {
       if (options.abort?.aborted) return { kind: 'limit', limit: 'aborted' };
       if (left <= 0) return { kind: 'limit', limit: 'instructions' };
       const before = this.#kernel.instructions();
-      const end = this.#kernel.runSlice({ instructions: Math.min(left, SLICE) });
+      const end = this.#kernel.runSlice({
+        ...SLICE,
+        instructions: Math.min(left, SLICE.instructions),
+      });
       left -= this.#kernel.instructions() - before;
       const ended = await this.#between(end, options);
       if (ended !== null) return ended;

@@ -31,6 +31,7 @@ describe('a wrong command line is one line and status 2', () => {
     ['one profile to compare', ['profiles', '--diff', 'k6.18'], /--diff takes two profiles/],
     ['an unknown one to compare', ['profiles', '--diff', 'k6.18', 'k1'], /no kernel profile k1/],
     ['too many arguments', ['list', 'a', 'b'], /too many arguments/],
+    ['help with nothing', ['help', 'frob'], /no command frob/],
   ])('%s', (_name, args, message) => {
     expectComplaint(trapline(args), 2, message);
   });
@@ -52,5 +53,13 @@ describe('help', () => {
 
   it('tells the version', () => {
     expect(trapline(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('control characters', () => {
+  it('of names never reach the terminal', () => {
+    // ESC [ 31m would turn the terminal red.
+    const { stderr } = trapline(['list', 'a\x1b[31mb\x07\x9b']);
+    expect(stderr).toBe('trapline: cannot read a\\x1b[31mb\\x07\\x9b: no such file (ENOENT)\n');
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { benchProgram } from '../../src/bench/program.ts';
+import { benchProgram, staticElf } from '../../src/bench/program.ts';
 import {
   type EngineFactory,
   HandlerResult,
@@ -147,6 +147,25 @@ for (const { name, load, missing } of engines)
       expect(end).toEqual({ kind: 'exit', status: 0 });
       expect(slices).toBeGreaterThan(1);
       expect(output()).toBe('2 + 2 = 4\n');
+      machine.dispose();
+    });
+
+    test('a slice ends after 5,000 traps, however few instructions they are', async () => {
+      // 1: mov $39,%eax; syscall (getpid); jmp 1b
+      const bytes = staticElf([0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7]);
+      const machine = Machine.create({
+        engine,
+        program: {
+          path: '/ask',
+          tree: new MemoryTree({ ask: { bytes, mode: 0o755 } }),
+          file: 'ask',
+        },
+      });
+      const abort = new AbortController();
+      const end = await machine.run({ abort: abort.signal, onSlice: () => abort.abort() });
+      expect(end).toEqual({ kind: 'limit', limit: 'aborted' });
+      // One of the traps was the page fault of the first instruction.
+      expect(machine.stats()['syscall.getpid']).toBe(4_999);
       machine.dispose();
     });
 

@@ -1,7 +1,7 @@
 import { type Probeable, ProgramInspector, requireProfile } from '../../index.ts';
 import { Status } from '../errors.ts';
 import { readRegularFile } from '../files.ts';
-import { type Colors, colorsFor, print, printJson } from '../output.ts';
+import { type Colors, colorsFor, print, printable, printJson } from '../output.ts';
 import { paintInstruction, paintVerdict } from '../paint.ts';
 import type { CommonOptions } from '../program.ts';
 
@@ -18,7 +18,8 @@ const probeableJson = ({ offset, address, usdt, ...rest }: Probeable) => ({
 const MAX_NAME = 40;
 
 /** As a probe's site names it. */
-const labelOf = ({ kind, name }: Probeable): string => (kind === 'usdt' ? `%${name}` : name);
+const labelOf = ({ kind, name }: Probeable): string =>
+  printable(kind === 'usdt' ? `%${name}` : name);
 
 const rows = (found: readonly Probeable[], colors: Colors): string[] => {
   const longest = found.reduce((most, one) => Math.max(most, labelOf(one).length), 4);

@@ -15,6 +15,7 @@ import {
   requireProfile,
   statsJson,
 } from '../../index.ts';
+import { printable } from '../output.ts';
 import { type Abort, type Ending, endingOf } from './ending.ts';
 import type { RunSettings } from './settings.ts';
 import { type LineOutput, openOutput, traceSink } from './trace-output.ts';
@@ -34,7 +35,7 @@ const machineOptions = async (
   io: stdio.io,
   seed: settings.seed,
   probeBase: process.cwd(),
-  log: (line) => stdio.stderr.line(`trapline: ${line}`),
+  log: (line) => stdio.stderr.line(`trapline: ${printable(line)}`),
   engine: await loadEngine(settings.engine),
 });
 
@@ -118,11 +119,11 @@ const finish = (
   stdio: ProcessStdio,
 ): void => {
   printSummary(machine, settings, output, stdio);
-  for (const line of machine.tracefs.silent()) stdio.stderr.line(`trapline: ${line}`);
+  for (const line of machine.tracefs.silent()) stdio.stderr.line(`trapline: ${printable(line)}`);
   if (ending.status === LINKER_GAVE_UP)
     for (const name of machine.unopenedLibraries())
       stdio.stderr.line(
-        `trapline: ${name}, which the program needs, is not in the guest's file view; show it with --root DIR or --mount HOST:GUEST`,
+        `trapline: ${printable(name)}, which the program needs, is not in the guest's file view; show it with --root DIR or --mount HOST:GUEST`,
       );
   if (settings.json) output.line(exitJson({ pid: machine.pid, ...ending.record }));
   output.flush();
