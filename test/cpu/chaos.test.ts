@@ -1,4 +1,0 @@
-import { cpuEngineContract } from '../contracts/cpu-engine.ts';
-import { engines } from '../helpers/engines.ts';
-
-for (const engine of engines) cpuEngineContract(engine, 'chaos');
