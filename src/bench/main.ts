@@ -42,7 +42,7 @@ const HITS: readonly HitCase[] = [
 const CALLS: Readonly<Record<string, number>> = { unicorn: 20_000, 'unicorn-native': 300_000 };
 
 /** Each number is the median of this many runs. */
-const RUNS = 5;
+const RUNS = 3;
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
