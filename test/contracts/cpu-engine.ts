@@ -4,6 +4,7 @@ import type { EngineFactory } from '../../src/cpu/engine.ts';
 import type { TestedEngine } from '../helpers/engines.ts';
 import { budgetTests } from './cpu-engine/budget.ts';
 import { capabilityTests } from './cpu-engine/capabilities.ts';
+import { chaosTests } from './cpu-engine/chaos.ts';
 import { faultTests } from './cpu-engine/faults.ts';
 import { flagTests } from './cpu-engine/flags.ts';
 import { handlerTests } from './cpu-engine/handlers.ts';
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   snapshots: snapshotTests,
   handlers: handlerTests,
   simd: simdTests,
+  chaos: chaosTests,
   capabilities: capabilityTests,
 };
 

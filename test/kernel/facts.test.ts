@@ -33,20 +33,13 @@ const NOT_RAISED =
 const asQemuJumps = (line: string): string =>
   line.startsWith('jump-noncanonical ') ? line.replace('ip=site+0', 'ip=0x1234567812345678') : line;
 
-/**
- * A known defect of `unicorn` alone (docs/engines.md): after certain faults it gives the next block no
- * hook, and a fault in that block reports the block's start.
- */
-const WRONG_IP: Readonly<Record<string, RegExp>> = { unicorn: /^write-none / };
-
 for (const engine of engines)
   describe(`engine ${engine.name}`, () => {
     it('faults become the signals of Linux 6.18', async (ctx) => {
       if (engine.missing !== null) ctx.skip(engine.missing);
       const booted = bootFile(await engine.load(), join(FACTS, 'faults.elf'));
       expect(shellStatus(runToEnd(booted))).toBe('0');
-      const raised = (all: string[]): string[] =>
-        all.filter((line) => !NOT_RAISED.test(line) && !WRONG_IP[engine.name]?.test(line));
+      const raised = (all: string[]): string[] => all.filter((line) => !NOT_RAISED.test(line));
       expect(raised(lines(booted.output()))).toEqual(raised(golden('faults')).map(asQemuJumps));
     });
 

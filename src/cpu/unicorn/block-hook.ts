@@ -11,6 +11,8 @@ import { effectiveAddress } from './traps.ts';
 /** `jmp $`: ends a translation, and goes on at the instruction it hides. */
 const JUMP = Uint8Array.of(0xeb, 0xfe);
 const INT3 = Uint8Array.of(0xcc);
+/** More than halving the longest block takes. */
+const ATTEMPTS = 8;
 /** Far away, yet with room for exact sums. */
 export const NO_LIMIT = 2 ** 52;
 
@@ -18,16 +20,16 @@ export const NO_LIMIT = 2 ** 52;
 interface Planted {
   readonly address: number;
   readonly bytes: Uint8Array;
-  /** The block to be split once the int3 planted at its start has trapped. */
-  readonly block: Block | null;
+  /** An int3 of ours: what to do once it has trapped. Null: a jump. */
+  readonly then: (() => void) | null;
 }
 
 /** The engine's side: deliver a trap at the block's first instruction. */
 export interface BlockTraps {
   /** @param missing `page-fault`: the address that is not there */
   atBlock(kind: TrapKind, address: number, text: string, missing: number): void;
-  /** Single-step until RIP is at `until`. */
-  walk(until: number): void;
+  /** Single-step from the instruction at `from` until RIP is at `until` or elsewhere. */
+  walk(from: number, until: number): void;
 }
 
 export class BlockHook {
@@ -41,6 +43,11 @@ export class BlockHook {
   private planted: Planted | null = null;
   /** The next block needs a close look, whatever it is. */
   private attentive = false;
+  /** The next translation may have no hook. */
+  private hookless = false;
+  /** How often the same block has been divided in a row. */
+  private attempts = 0;
+  private attempted = 0;
   private lastAddress = 0;
   private lastCount = 0;
   private before = 0;
@@ -98,8 +105,11 @@ export class BlockHook {
   /** The last block was left by a fault at `rip`, before all of it had run. */
   leftAt(rip: bigint): void {
     const block = this.blocks.peek(this.lastAddress);
-    if (this.quirks.faultsDamage && block !== undefined && this.lastCount > 0)
+    if (this.quirks.faultsDamage && block !== undefined && this.lastCount > 0) {
       this.cpu.forgetCode(block.address, block.span);
+      // It has been translated whole to find RIP, and so perhaps been cut short.
+      this.hookless = block.plan.split > 0;
+    }
     const ends = block?.plan.ends;
     const offset = Number(rip) - this.lastAddress;
     const executed = offset === 0 ? 0 : (ends?.indexOf(offset) ?? -1) + 1;
@@ -113,21 +123,34 @@ export class BlockHook {
     if (planted === null) return false;
     this.memory.write(planted.address, planted.bytes);
     this.planted = null;
-    const ours = planted.block !== null && this.state.rip === BigInt(planted.address + 1);
-    if (ours) {
-      this.state.rip = BigInt(planted.address);
-      this.split(planted.block!);
-    }
-    return ours;
+    const { then } = planted;
+    if (then === null || this.state.rip !== BigInt(planted.address + 1)) return false;
+    this.state.rip = BigInt(planted.address);
+    this.cpu.forgetCode(planted.address, planted.bytes.length);
+    then();
+    return true;
+  }
+
+  /** The program is about to go on at RIP. */
+  resume(): void {
+    if (!this.hookless || this.planted !== null) return;
+    const { rip } = this.state;
+    if (rip >= BigInt(USER_END) || this.memory.protAt(Number(rip)) === undefined) return;
+    this.plant(Number(rip), INT3, () => {
+      this.hookless = false;
+    });
   }
 
   private passed(address: number, count: number): void {
     this.left -= count;
+    this.attempts = 0;
     this.lastAddress = address;
     this.lastCount = count;
   }
 
   private look(address: number, size: number): void {
+    // An int3 of ours is about to trap.
+    if (this.planted?.address === address && this.planted.then !== null) return;
     this.attentive = false;
     this.uproot();
     // The JavaScript build begins each run as if it were to leave its first block.
@@ -144,7 +167,7 @@ export class BlockHook {
     }
     const count = instructionsIn(block, size);
     if (size === 0 && this.rewritesItself(block)) this.stepOver(block);
-    else if (count === 0) this.divide(this.shortened(block, size), size);
+    else if (count === 0) this.divideOrStep(block, size);
     else if (this.guardsHold(block, count)) {
       this.passed(address, count);
       if (block.plan.guards.length === 0 && block.code === null)
@@ -164,8 +187,7 @@ export class BlockHook {
 
   /** Runs one instruction as a step, so that the next block gets its hook. */
   private stepOver({ address, plan }: Block): void {
-    this.passed(address, 1);
-    this.traps.walk(address + plan.ends[0]!);
+    this.plant(address, INT3, () => this.traps.walk(address, address + plan.ends[0]!));
     this.state.leaveBlock();
   }
 
@@ -177,18 +199,26 @@ export class BlockHook {
     return this.blocks.replan(block, ends[at - 1]!);
   }
 
+  /** Where Unicorn sees other instructions than we do, dividing never succeeds. */
+  private divideOrStep(block: Block, size: number): void {
+    this.attempts = block.address === this.attempted ? this.attempts + 1 : 0;
+    this.attempted = block.address;
+    if (this.attempts < ATTEMPTS) this.divide(this.shortened(block, size), size);
+    else this.stepOver(block);
+  }
+
   /** Has the block translated anew, before its first instruction runs. */
   private divide(block: Block, size: number): void {
     // After a block that it has cut short Unicorn gives the next translation no hook: make that an int3.
-    if (size === 0) this.plant(block.address, INT3, block);
+    if (size === 0) this.plant(block.address, INT3, () => this.split(block));
     else this.split(block);
     this.state.leaveBlock();
   }
 
-  private plant(address: number, code: Uint8Array, block: Block | null): void {
+  private plant(address: number, code: Uint8Array, then: (() => void) | null): void {
     const bytes = new Uint8Array(code.length);
     this.memory.read(address, bytes);
-    this.planted = { address, bytes, block };
+    this.planted = { address, bytes, then };
     this.attentive = true;
     this.memory.write(address, code);
     this.cpu.forgetCode(address, code.length);
@@ -197,7 +227,7 @@ export class BlockHook {
   /** Lets the next translation of the block end at its split. */
   private split(block: Block): void {
     const at = block.address + block.plan.split;
-    if (this.memory.protAt(at + 1) === undefined) this.traps.walk(at);
+    if (this.memory.protAt(at + 1) === undefined) this.traps.walk(block.address, at);
     else this.plant(at, JUMP, null);
     this.cpu.forgetCode(block.address, block.plan.split);
   }
@@ -272,12 +302,13 @@ const NO_OPERAND = {
   writes: false,
 } as const;
 
-/** How many instructions of the block a translation of `size` bytes holds; 0: none that we planned. */
+/**
+ * How many instructions of the block a translation of `size` bytes holds; 0: it goes beyond the plan. A size
+ * between two instructions means that Unicorn takes bytes for invalid that are not.
+ */
 const instructionsIn = ({ plan: { ends, split } }: Block, size: number): number => {
   if (split > 0 && size === split + JUMP_SIZE) return ends.length;
-  const whole = ends.indexOf(size) + 1;
-  if (whole > 0) return whole;
-  if (split === 0 && size > 0 && size < ends.at(-1)!)
-    return ends.filter((end) => end <= size).length || 1;
-  return split === 0 && size === 0 && ends.length === 1 ? 1 : 0;
+  if (size === 0) return split === 0 && ends.length === 1 ? 1 : 0;
+  if (size > ends.at(-1)!) return 0;
+  return ends.findIndex((end) => end >= size) + 1;
 };

@@ -84,8 +84,8 @@ export class UnicornEngine implements Engine, BlockTraps {
   /** Unicorn has been stopped only to be started again at this address. */
   private restartAt: bigint | undefined;
   private step_: Step | undefined;
-  /** Single steps of our own end here. */
-  private walkUntil: number | undefined;
+  /** Single steps of our own, while RIP is between the two. */
+  private walking: { readonly from: number; readonly until: number } | undefined;
   /** What the handler threw; it must not unwind through Unicorn. */
   private thrown: { readonly error: unknown } | undefined;
   private budget = NO_LIMIT;
@@ -243,6 +243,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     // The native library faults by itself when a run ends.
     this.state.forgetException();
     this.blockHook.begin();
+    this.blockHook.resume();
     try {
       return this.cpu.start(this.state.rip, NOWHERE);
     } catch (cause) {
@@ -278,6 +279,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     if (this.step_ !== undefined && !(FAULTS.has(kind) && this.state.rip === before))
       answer = 'stop';
     if (answer === 'stop') this.stopped = true;
+    else this.blockHook.resume();
     return answer;
   }
 
@@ -345,8 +347,9 @@ export class UnicornEngine implements Engine, BlockTraps {
 
   private onDebug(): void {
     if (this.falseStepAt === this.blockHook.count) return;
-    if (this.walkUntil !== undefined) {
-      if (Number(this.state.rip) === this.walkUntil) this.endWalk();
+    if (this.walking !== undefined) {
+      const at = Number(this.state.rip);
+      if (at >= this.walking.until || at <= this.walking.from) this.endWalk();
     } else if (this.step_ !== undefined && this.regs.hideTrapFlag) {
       this.step_.done = true;
       this.stopped = true;
@@ -361,7 +364,7 @@ export class UnicornEngine implements Engine, BlockTraps {
       const next = state.rip + BigInt(lengthAt(memory, state.rip));
       // Unicorn fetches a whole block before it runs the first instruction.
       if (next !== state.rip && next <= address) {
-        this.walk(Number(next));
+        this.walk(Number(state.rip), Number(next));
         return;
       }
     }
@@ -402,16 +405,16 @@ export class UnicornEngine implements Engine, BlockTraps {
     this.cpu.stop();
   }
 
-  walk(until: number): void {
+  walk(from: number, until: number): void {
     if (this.regs.trapFlag) return;
-    this.walkUntil = until;
+    this.walking = { from, until };
     this.regs.hideTrapFlag = true;
     this.regs.setTrapFlag(true);
   }
 
   private endWalk(): void {
-    if (this.walkUntil === undefined) return;
-    this.walkUntil = undefined;
+    if (this.walking === undefined) return;
+    this.walking = undefined;
     this.regs.hideTrapFlag = false;
     this.regs.setTrapFlag(false);
   }
