@@ -2,6 +2,9 @@
 import type { Capabilities } from '../engine.ts';
 import type { Quirks } from './inspect.ts';
 
+/** `iretd` may enter virtual-8086 mode, of which long mode has none; nobody returns by it or by `iret`. */
+const RETURNS = ['iret', 'iretd'] as const;
+
 /** What every x86-64 CPU has. */
 const BASELINE = [
   'INTEL8086',
@@ -45,14 +48,14 @@ const EXTENSIONS = [
 
 export const JAVASCRIPT_QUIRKS: Quirks = {
   features: new Set([...BASELINE, ...EXTENSIONS]),
-  refused: new Set(['pextrw', 'psignd', 'andn', 'blsr']),
+  refused: new Set(['pextrw', 'psignd', 'andn', 'blsr', ...RETURNS]),
   first: new Set(['div', 'idiv']),
   faultsDamage: true,
 };
 
 export const NATIVE_QUIRKS: Quirks = {
   features: new Set([...BASELINE, ...EXTENSIONS]),
-  refused: new Set(['psignd', 'andn', 'blsr']),
+  refused: new Set(['psignd', 'andn', 'blsr', ...RETURNS]),
   first: new Set(),
   faultsDamage: false,
 };
