@@ -14,7 +14,7 @@ import { Status, UsageError } from '../errors.ts';
 import { readRegularFile, readText } from '../files.ts';
 import { type Colors, colorsFor, print, printJson } from '../output.ts';
 import { paintInstruction, paintVerdict } from '../paint.ts';
-import type { CommonOptions } from '../program.ts';
+import type { CommonOptions } from '../program/common.ts';
 
 export interface ExplainOptions extends CommonOptions {
   readonly bytes?: readonly string[];

@@ -3,7 +3,7 @@ import { Status } from '../errors.ts';
 import { readRegularFile } from '../files.ts';
 import { type Colors, colorsFor, print, printable, printJson } from '../output.ts';
 import { paintInstruction, paintVerdict } from '../paint.ts';
-import type { CommonOptions } from '../program.ts';
+import type { CommonOptions } from '../program/common.ts';
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 

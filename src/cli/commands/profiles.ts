@@ -8,7 +8,7 @@ import {
 } from '../../index.ts';
 import { Status, UsageError } from '../errors.ts';
 import { type Colors, colorsFor, print, printJson } from '../output.ts';
-import type { CommonOptions } from '../program.ts';
+import type { CommonOptions } from '../program/common.ts';
 
 export interface ProfilesOptions extends CommonOptions {
   readonly diff?: readonly string[];

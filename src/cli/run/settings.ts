@@ -1,7 +1,7 @@
 /** The options of `trapline run`, from text to values. */
 import { UsageError } from '../errors.ts';
 import { readText } from '../files.ts';
-import type { CommonOptions } from '../program.ts';
+import type { CommonOptions } from '../program/common.ts';
 
 /** As commander hands them over. */
 export interface RunOptions extends CommonOptions {
