@@ -1,19 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
+import { inWords } from '../host/node/host-errors.ts';
 import { FileError } from './errors.ts';
-
-const WORDS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ENOENT: 'no such file',
-  ENOTDIR: 'a part of the path is no directory',
-};
 
 /** A failed call on a file that the user named. */
 export const fileError = (verb: 'read' | 'write', path: string, cause: unknown): FileError => {
   const errno = (cause as NodeJS.ErrnoException).code ?? 'EIO';
-  const words = WORDS[errno];
-  const reason = words === undefined ? errno : `${words} (${errno})`;
-  return new FileError(`cannot ${verb} ${path}: ${reason}`, { cause });
+  return new FileError(`cannot ${verb} ${path}: ${inWords(errno)}`, { cause });
 };
 
 /** The bytes of a regular file. */

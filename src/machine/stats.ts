@@ -4,21 +4,34 @@ import type { Kernel } from '../kernel/kernel.ts';
 import type { MemoryCounters } from '../memory/address-space.ts';
 import type { Uprobes } from '../uprobes/index.ts';
 
-/** All counters of a machine in one flat list; names are stable, those that are 0 are there too. */
+/**
+ * All counters of a machine in one flat list, named like the fields of JSON lines. Names are stable;
+ * those that are 0 are there too.
+ */
 export const machineCounters = (
   kernel: Kernel,
   uprobes: Uprobes,
   memory: MemoryCounters,
 ): Readonly<Record<string, number>> => ({
   instructions: kernel.instructions(),
-  ...prefixed('trap', Object.entries(kernel.counters.traps)),
+  ...prefixed('trap', Object.entries(snakeCase(kernel.counters.traps))),
   ...prefixed('syscall', named(kernel.counters.syscalls, syscallName)),
-  ...prefixed('unknown-syscall', named(kernel.counters.unknownSyscalls, syscallName)),
+  ...prefixed('unknown_syscall', named(kernel.counters.unknownSyscalls, syscallName)),
   ...prefixed('signal', named(kernel.counters.signals, signalName)),
-  contextSwitches: kernel.counters.contextSwitches,
-  ...uprobes.counters,
-  ...memory,
+  ...snakeCase({
+    contextSwitches: kernel.counters.contextSwitches,
+    ...uprobes.counters,
+    ...memory,
+  }),
 });
+
+const snakeCase = (counters: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(counters).map(([name, value]) => [
+      name.replace(/-|(?=[A-Z])/g, '_').toLowerCase(),
+      value,
+    ]),
+  );
 
 type Entry = readonly [string, number];
 

@@ -48,6 +48,13 @@ describe('the trace', () => {
     expect(trapline(['run', ...probes, '-o', '-', ACTOR, 'e']).stdout).toBe(lines.join('\n'));
   });
 
+  it('of an earlier run outlives a refused probe', () => {
+    const file = join(temporaryDirectory(), 'trace');
+    writeFileSync(file, 'earlier\n');
+    expect(trapline(['run', '-p', 'p @:nothing', '-o', file, ACTOR, 'e']).status).toBe(125);
+    expect(readFileSync(file, 'utf8')).toBe('earlier\n');
+  });
+
   it('comes from a file of probes too, after those of the command line', () => {
     const file = join(temporaryDirectory(), 'probes');
     writeFileSync(file, '# both ends\n\np:second @:work   # entry\nr:third @:work\n');

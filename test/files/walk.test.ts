@@ -106,6 +106,15 @@ describe('a path', () => {
 });
 
 describe('mounts', () => {
+  it('go below /dev where no device is, and never below /proc', () => {
+    const view = viewOf();
+    view.mount({ at: '/dev/shm/d', tree: new MemoryTree({ f: 'x' }) });
+    expect(where(view, '/dev/shm/d/f')).toBe('/dev/shm/d/f');
+    expect(where(view, '/dev/null')).toBe('/dev/null');
+    for (const at of ['/dev', '/dev/null', '/proc', '/proc/1'])
+      expect(() => view.mount({ at, tree: new MemoryTree({}) })).toThrow(/kernel’s own/);
+  });
+
   it('show the program at its own path although nothing else is there', () => {
     const view = viewOf();
     view.mount({

@@ -222,7 +222,7 @@ for (const { name, load, missing } of engines)
         expect(await machine.run()).toEqual({ kind: 'exit', status: 0 });
         expect(Object.fromEntries(via)).toEqual({ int3: 1, 'uprobe-syscall': 49 });
         const stats = machine.stats();
-        expect([stats.int3Hits, stats.optimisedHits, stats['syscall.336']]).toEqual([1, 49, 49]);
+        expect([stats.int3_hits, stats.optimised_hits, stats['syscall.336']]).toEqual([1, 49, 49]);
         machine.dispose();
       });
 

@@ -15,6 +15,12 @@ export type Abort =
   /** Nobody reads the trace any more. */
   | { readonly kind: 'closed-pipe' };
 
+/** What a limit's line says of itself. */
+export interface RunFacts {
+  readonly engine: string;
+  readonly maxInstructions: number | undefined;
+}
+
 export interface Ending {
   readonly status: number;
   /** Our own reason; null when the program ended by itself, or quietly. */
@@ -47,9 +53,10 @@ const whoCan = (engine: string, text: string): string => {
 
 /**
  * @param abort why we asked for the end, if we did
- * @param engine its name, for instructions it lacks
+ * @param facts the engine's name for instructions it lacks, the limit for runs that reach it
  */
-export const endingOf = (end: RunEnd, abort: Abort | null, engine: string): Ending => {
+export const endingOf = (end: RunEnd, abort: Abort | null, facts: RunFacts): Ending => {
+  const { engine, maxInstructions } = facts;
   switch (end.kind) {
     case 'exit':
       return own(end.status, null);
@@ -64,7 +71,10 @@ export const endingOf = (end: RunEnd, abort: Abort | null, engine: string): Endi
       );
     case 'limit':
       return end.limit === 'instructions'
-        ? own(Status.limit, 'ended by the limit of --max-instructions')
+        ? own(
+            Status.limit,
+            `ended after ${maxInstructions} instructions, the limit of --max-instructions`,
+          )
         : aborted(abort);
   }
 };

@@ -81,7 +81,7 @@ const runUntilEnd = async (
         if (output.error === 'EPIPE') abort({ kind: 'closed-pipe' });
       },
     });
-    return endingOf(end, why, settings.engine);
+    return endingOf(end, why, settings);
   } finally {
     clearTimeout(timer);
     unwatch();
@@ -104,7 +104,7 @@ const printSummary = (
   const counters = machine.stats();
   if (json) target.line(statsJson(counters));
   else
-    for (const [name, value] of Object.entries(counters))
+    for (const [name, value] of Object.entries(counters).filter(([, value]) => value !== 0))
       target.line(`${name.padEnd(32)} ${value.toString().padStart(12)}`);
 };
 
@@ -137,10 +137,11 @@ const runTraced = async (
   settings: RunSettings,
   stdio: ProcessStdio,
 ): Promise<number> => {
+  for (const probe of settings.probes) machine.tracefs.define(probe);
+  // Only now: a refused probe must not cost an older trace.
   const output = openOutput(settings.output, stdio);
   try {
     machine.tracefs.sink = traceSink(output, settings.json);
-    for (const probe of settings.probes) machine.tracefs.define(probe);
     const ending = await runUntilEnd(machine, settings, output);
     finish(machine, ending, settings, output, stdio);
     return ending.status;

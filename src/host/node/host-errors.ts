@@ -44,3 +44,17 @@ export const attempt = <T>(call: () => T): T | ErrnoName => {
     return errnoOf(error);
   }
 };
+
+const WORDS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ELOOP: 'too many links',
+  ENOENT: 'no such file',
+  ENOTDIR: 'a part of the path is no directory',
+};
+
+/** An errno name as people read it. */
+export const inWords = (errno: string): string => {
+  const words = WORDS[errno];
+  return words === undefined ? errno : `${words} (${errno})`;
+};

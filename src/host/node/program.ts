@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type MountOptions, type ProgramFile, TraplineError } from '../../index.ts';
-import { errnoOf } from './host-errors.ts';
+import { errnoOf, inWords } from './host-errors.ts';
 import { HostTree } from './tree.ts';
 
 /** A file or directory the host's user has named: links in that path are the user's own. */
@@ -15,7 +15,10 @@ const locate = (path: string): { readonly real: string; readonly kind: 'file' | 
     if (stats.isDirectory()) return { real, kind: 'directory' };
   } catch (cause) {
     const errno = errnoOf(cause);
-    throw new TraplineError('file-missing', `cannot read ${path}: ${errno}`, { errno, cause });
+    throw new TraplineError('file-missing', `cannot read ${path}: ${inWords(errno)}`, {
+      errno,
+      cause,
+    });
   }
   throw new TraplineError('file-missing', `cannot read ${path}: neither a file nor a directory`, {
     errno: 'EACCES',
@@ -29,7 +32,10 @@ export const hostProgram = (path: string): ProgramFile => {
     throw new TraplineError('file-missing', `cannot run ${path}: it is a directory`, {
       errno: 'EACCES',
     });
-  return { path: resolve(path), tree: new HostTree(dirname(real)), file: basename(real) };
+  const named = resolve(path);
+  // The guest's /proc is not the host's: there the program has the name that the link leads to.
+  const shown = named.startsWith('/proc/') ? real : named;
+  return { path: shown, tree: new HostTree(dirname(real)), file: basename(real) };
 };
 
 /** A file or directory of the host at a place of the guest's, for `MachineOptions.mounts`. */

@@ -29,7 +29,7 @@ import {
   type TreeChanges,
   type TreeFile,
 } from '../../index.ts';
-import { attempt } from './host-errors.ts';
+import { attempt, inWords } from './host-errors.ts';
 import { HostFile } from './host-file.ts';
 
 /** All host trees number their files alike. */
@@ -65,7 +65,9 @@ export class HostTree implements FileTree {
   constructor(directory: string, options: { readonly writable?: boolean } = {}) {
     const root = attempt(() => realpathSync(directory, 'buffer'));
     if (typeof root === 'string')
-      throw new TraplineError('file-missing', `cannot read ${directory}: ${root}`, { errno: root });
+      throw new TraplineError('file-missing', `cannot read ${directory}: ${inWords(root)}`, {
+        errno: root,
+      });
     this.#root = root;
     if (options.writable === true) this.changes = changesOf((path) => this.#hostPath(path));
   }

@@ -42,11 +42,13 @@ export class FileView {
   readonly proc = new ProcTree();
   readonly mounts = new MountTable();
   readonly inodes = new InodeTable();
+  readonly #devices: DeviceTree;
   #nextPipe = 100n;
 
   constructor({ streams, random }: FileViewOptions) {
     this.streams = streams;
     const devices = new DeviceTree(random, streams.terminal);
+    this.#devices = devices;
     const special = { root: '', writable: false };
     this.mounts.add({
       ...special,
@@ -66,7 +68,7 @@ export class FileView {
 
   /**
    * Shows a tree in the guest's view. Links in the path are those of the guest's view, so mount `/`
-   * first. /dev and /proc stay the kernel's own.
+   * first. Devices and /proc stay the kernel's own.
    */
   mount(options: MountOptions): void {
     const { at, tree, root = '', writable = false } = options;
@@ -139,11 +141,18 @@ export class FileView {
   }
 
   #mountProblem(at: string, attributes: Attributes | ErrnoName): string | null {
-    if (/^\/(dev|proc)(\/|$)/.test(at)) return '/dev and /proc are the kernel’s own';
+    if (this.#isOwn(at)) return 'devices and /proc are the kernel’s own';
     if (failed(attributes)) return attributes;
     const { kind } = attributes;
     if (kind === 'directory' || (kind === 'file' && at !== '/')) return null;
     return kind === 'file' ? 'not a directory' : `neither a directory nor a file, but a ${kind}`;
+  }
+
+  /** Whether a mount would hide devices or /proc; `/dev/shm` and the like are free. */
+  #isOwn(at: string): boolean {
+    const [, top, name] = at.split('/');
+    if (top === 'proc') return true;
+    return top === 'dev' && (name === undefined || !failed(this.#devices.attributes(name)));
   }
 
   /** Where a mount goes: the path with the guest's links resolved, as far as it exists. */
