@@ -1,7 +1,7 @@
-import { errnoNumber } from '../abi/errno.ts';
+import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
 import { PAGE_MASK } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
-import type { Consumer, Profile, RegisterErrno, Uprobes } from '../uprobes/index.ts';
+import type { Consumer, Profile, Uprobes } from '../uprobes/index.ts';
 import { explain } from '../uprobes/index.ts';
 import type { Place } from './locate.ts';
 
@@ -12,9 +12,10 @@ export interface Attached {
   detach(): void;
   /** Return handlers that could not be armed. */
   missed(): number;
-  /** A sentence saying why the probe could not fire so far; null once it could. */
-  neverInserted(): string | null;
 }
+
+/** A place as uprobes knows it. */
+export type Spot = Pick<Place, 'inode' | 'offset' | 'refCtr'>;
 
 /** Registers consumers with uprobes and puts refusals into words. */
 export class Attacher {
@@ -33,16 +34,15 @@ export class Attacher {
   attach(place: Place, consumer: Consumer, description: string): Attached {
     const { inode, offset, refCtr } = place;
     const handle = this.#uprobes.register(inode, offset, consumer, { refCtrOffset: refCtr });
-    if (typeof handle === 'string') throw this.#refusal(handle, place, description);
+    if (typeof handle === 'string') throw this.refusal(handle, place, description);
     return {
       detach: () => this.#uprobes.unregister(handle),
       missed: () => handle.missed,
-      neverInserted: () => (handle.inserted ? null : this.#silence(place)),
     };
   }
 
   /** Why the kernel, which judges a place when something maps it, has never put a breakpoint there. */
-  #silence({ inode, offset }: Place): string {
+  silence({ inode, offset }: Pick<Spot, 'inode' | 'offset'>): string {
     const bytes = new Uint8Array(COPY_SIZE);
     const got = inode.read(offset, bytes);
     const { verdict, reason } = explain(bytes, this.#profile, {
@@ -52,7 +52,8 @@ export class Attacher {
     return `no private, read-only mapping has covered offset 0x${offset.toString(16)}`;
   }
 
-  #refusal(errno: RegisterErrno, place: Place, description: string): TraplineError {
+  /** The kernel's refusal in words. */
+  refusal(errno: ErrnoName, place: Spot, description: string): TraplineError {
     const { reason, hint } = this.#why(errno, place);
     return new TraplineError(
       'bad-probe',
@@ -61,10 +62,7 @@ export class Attacher {
     );
   }
 
-  #why(
-    errno: RegisterErrno,
-    place: Place,
-  ): { readonly reason: string; readonly hint: string | null } {
+  #why(errno: ErrnoName, place: Spot): { readonly reason: string; readonly hint: string | null } {
     const { inode, offset, refCtr } = place;
     if (offset > inode.size)
       return { reason: `offset 0x${offset.toString(16)} is outside the file`, hint: null };

@@ -1,5 +1,6 @@
 import { type Callbacks, callbackConsumer } from '../consumers/callback/index.ts';
 import { parseDefinition } from '../consumers/event/definition.ts';
+import { type EventContext, eventContext } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
 import type { Profile } from '../uprobes/index.ts';
 import { Uprobes } from '../uprobes/index.ts';
@@ -33,6 +34,7 @@ export class Machine {
   readonly #locator: Locator;
   readonly #attacher: Attacher;
   readonly #runner: Runner;
+  readonly #events: EventContext;
 
   private constructor(options: MachineOptions) {
     this.profile = requireProfile(options.profile);
@@ -44,7 +46,8 @@ export class Machine {
     this.#uprobes = uprobes as unknown as Uprobes;
     this.#locator = new Locator(files, options.program.path, options.probeBase ?? '/');
     this.#attacher = new Attacher(this.#uprobes, this.profile);
-    this.tracefs = new Tracefs(this.#locator, this.#attacher, () => kernel.now());
+    this.#events = eventContext(this.#uprobes);
+    this.tracefs = new Tracefs(this.#locator, this.#attacher, this.#events, () => kernel.now());
     this.#runner = new Runner(kernel, files.streams.stdin, options.io?.stdin);
   }
 
@@ -101,7 +104,10 @@ export class Machine {
 
   /** Counters by name: instructions, traps, single steps, system calls, text pokes … */
   stats(): Readonly<Record<string, number>> {
-    return machineCounters(this.#booted.kernel, this.#uprobes, this.#booted.mm.space.counters);
+    return {
+      ...machineCounters(this.#booted.kernel, this.#uprobes, this.#booted.mm.space.counters),
+      argumentBuilds: this.#events.record.builds,
+    };
   }
 
   /** Everything but attached callbacks. Preconditions: not inside {@link Machine.run}. */

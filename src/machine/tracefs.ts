@@ -1,15 +1,18 @@
+import type { ErrnoName } from '../abi/errno.ts';
 import {
   type BoundDefinition,
   bindDefinition,
   type Definition,
   parseDefinition,
 } from '../consumers/event/definition.ts';
+import type { EventContext } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
 import type { ProfileEntry } from '../consumers/event/json.ts';
+import type { Probe } from '../consumers/event/probe.ts';
 import type { TraceSink } from '../consumers/event/record.ts';
 import { TraceEvents } from '../consumers/tracefs/events.ts';
-import { type TraceContext, type TracefsProbe, traceContext } from '../consumers/tracefs/probe.ts';
-import type { Attached, Attacher } from './attach.ts';
+import { TraceUser } from '../consumers/tracefs/trace-user.ts';
+import type { Attacher } from './attach.ts';
 import { type Link, makeLink } from './link.ts';
 import type { Locator, Place } from './locate.ts';
 
@@ -17,20 +20,19 @@ import type { Locator, Place } from './locate.ts';
 export class Tracefs {
   readonly #locator: Locator;
   readonly #attacher: Attacher;
-  readonly #context: TraceContext;
   readonly #events: TraceEvents;
-  readonly #attached = new Map<TracefsProbe, Attached>();
+  readonly #user: TraceUser;
 
-  constructor(locator: Locator, attacher: Attacher, now: () => bigint) {
+  constructor(locator: Locator, attacher: Attacher, context: EventContext, now: () => bigint) {
     this.#locator = locator;
     this.#attacher = attacher;
-    this.#context = traceContext(now, null);
-    this.#events = new TraceEvents(this.#context);
+    this.#events = new TraceEvents(context);
+    this.#user = new TraceUser(now);
   }
 
   /** Where records go; null = hits are counted and no argument is evaluated. */
   set sink(sink: TraceSink | null) {
-    this.#context.sink = sink;
+    this.#user.sink = sink;
   }
 
   /**
@@ -58,21 +60,23 @@ export class Tracefs {
 
   /** Lines of `uprobe_profile`. */
   profile(): readonly ProfileEntry[] {
-    return this.#events.probes.map((probe) => ({
-      path: probe.definition.path,
-      group: probe.definition.group,
-      event: probe.definition.event,
-      hits: probe.hits,
-      missed: this.#attached.get(probe)?.missed() ?? 0,
+    return this.#events.probes.map(({ definition, hits, missed }) => ({
+      path: definition.path,
+      group: definition.group,
+      event: definition.event,
+      hits,
+      missed,
     }));
   }
 
   /** One sentence for each probe that could not fire so far: the kernel accepts such probes silently. */
   silent(): readonly string[] {
-    return [...this.#attached].flatMap(([{ definition }, attached]) => {
-      const why = attached.neverInserted();
-      return why === null ? [] : [`probe "${definition.command}" was never inserted: ${why}`];
-    });
+    return this.#events.probes
+      .filter((probe) => probe.neverInserted)
+      .map(({ inode, definition: { command, offset } }) => {
+        const why = this.#attacher.silence({ inode, offset });
+        return `probe "${command}" was never inserted: ${why}`;
+      });
   }
 
   #add(definition: Definition, place: Place, undo: (() => void)[]): void {
@@ -85,12 +89,21 @@ export class Tracefs {
     const added = this.#events.add(bound, place.inode);
     if (!added.ok) throw faultError(added.fault);
     const { probe } = added;
-    undo.push(() => this.#events.remove(probe));
-    const attached = this.#attacher.attach(place, probe.consumer, definition.command);
-    this.#attached.set(probe, attached);
-    undo.push(() => {
-      this.#attached.delete(probe);
-      attached.detach();
-    });
+    undo.push(() => this.#remove(probe));
+    const errno = this.#enable(probe);
+    if (errno !== null) throw this.#attacher.refusal(errno, place, definition.command);
+  }
+
+  /** A sibling of an enabled event is registered at once: whoever defines here wants hits. */
+  #enable(probe: Probe): ErrnoName | null {
+    const { event } = probe;
+    if (event.users.includes(this.#user)) return probe.register();
+    return event.use(this.#user)?.errno ?? null;
+  }
+
+  #remove(probe: Probe): void {
+    probe.unregister();
+    if (probe.event.probes.length === 1) probe.event.release(this.#user);
+    this.#events.remove(probe);
   }
 }

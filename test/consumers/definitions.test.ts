@@ -5,10 +5,12 @@ import {
   listingOf,
   parseDefinition,
 } from '../../src/consumers/event/definition.ts';
+import { eventContext } from '../../src/consumers/event/event.ts';
 import { type DefinitionFault, faultLog } from '../../src/consumers/event/fault.ts';
 import type { PathLookup } from '../../src/consumers/event/site.ts';
 import { TraceEvents } from '../../src/consumers/tracefs/events.ts';
-import { traceContext } from '../../src/consumers/tracefs/probe.ts';
+import type { Inode } from '../../src/memory/backing.ts';
+import { memoryInode } from '../helpers/memory-inode.ts';
 import {
   type Case,
   DIR,
@@ -18,6 +20,7 @@ import {
   readCases,
   writeCases,
 } from './definition-golden.ts';
+import { registrar } from './registrar.ts';
 import { askKernel, noKernel, withTracefs } from './tracefs.ts';
 
 /** The files of the recording machine that the goldens name. */
@@ -29,8 +32,8 @@ const lookup: PathLookup = (path) => {
   return FILES.some((file) => clean.startsWith(`${file}/`)) ? 'ENOTDIR' : 'ENOENT';
 };
 
-const inodes = new Map(FILES.map((file) => [file, {}]));
-const inodeOf = (path: string): object =>
+const inodes = new Map(FILES.map((file) => [file, memoryInode(file, new Uint8Array())]));
+const inodeOf = (path: string): Inode =>
   inodes.get(path.replace('/../trapline-golden', '').replace('//', '/'))!;
 
 const refused = (fault: DefinitionFault): string[] => [
@@ -40,7 +43,7 @@ const refused = (fault: DefinitionFault): string[] => [
 
 /** Our answer in the form of {@link askKernel}. */
 const ask = (setup: readonly string[], definition: string): string[] => {
-  const events = new TraceEvents(traceContext(() => 0n, null));
+  const events = new TraceEvents(eventContext(registrar()));
   const define = (line: string): string[] => {
     const result = parseDefinition(line, { kernelOnly: true, lookup });
     if (!result.ok) return refused(result.fault);

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { textBytes } from '../../src/base/byte-text.ts';
 import { bindDefinition, parseDefinition } from '../../src/consumers/event/definition.ts';
+import { eventContext } from '../../src/consumers/event/event.ts';
 import type { TraceRecord } from '../../src/consumers/event/record.ts';
 import { traceBody } from '../../src/consumers/event/text.ts';
 import { TraceEvents } from '../../src/consumers/tracefs/events.ts';
-import { traceContext } from '../../src/consumers/tracefs/probe.ts';
+import { TraceUser } from '../../src/consumers/tracefs/trace-user.ts';
 import { Reg, type RegisterFile } from '../../src/cpu/engine.ts';
 import { loadProgram } from '../../src/elf/load.ts';
 import type { Task } from '../../src/kernel/task.ts';
@@ -13,6 +14,7 @@ import { AddressSpace } from '../../src/memory/address-space.ts';
 import type { Hit } from '../../src/uprobes/index.ts';
 import { FakeEngine } from '../helpers/fake-engine.ts';
 import { memoryInode } from '../helpers/memory-inode.ts';
+import { registrar } from './registrar.ts';
 import {
   escapeBody,
   eventOf,
@@ -94,9 +96,10 @@ const FUNC = 0x10b0n;
 const hit = ({ definition }: TraceCase): string[] => {
   const { engine, task } = load();
   const records: TraceRecord[] = [];
-  const events = new TraceEvents(
-    traceContext(() => 0n, { wantsRegisters: false, emit: (one) => records.push(one) }),
-  );
+  const uprobes = registrar();
+  const events = new TraceEvents(eventContext(uprobes));
+  const user = new TraceUser(() => 0n);
+  user.sink = { wantsRegisters: false, emit: (one) => records.push(one) };
   const parsed = parseDefinition(placed(definition, '/fetch-args'));
   if (!parsed.ok || parsed.definition.site.spot.kind !== 'offset') throw new Error(definition);
   const { offset } = parsed.definition.site.spot;
@@ -116,9 +119,10 @@ const hit = ({ definition }: TraceCase): string[] => {
     via: 'int3',
     cookie: null,
   };
-  const { consumer } = added.probe;
-  consumer.entry?.(seen);
-  consumer.return?.(seen);
+  expect(added.probe.event.use(user)).toBeNull();
+  const [consumer] = uprobes.consumers;
+  consumer?.entry?.(seen);
+  consumer?.return?.(seen);
   return records.map((one) => escapeBody(textBytes(traceBody(one))));
 };
 

@@ -5,14 +5,17 @@ import {
   bindDefinition,
   parseDefinition,
 } from '../../src/consumers/event/definition.ts';
+import { eventContext } from '../../src/consumers/event/event.ts';
 import type { TraceRecord } from '../../src/consumers/event/record.ts';
 import { TraceEvents } from '../../src/consumers/tracefs/events.ts';
-import { traceContext } from '../../src/consumers/tracefs/probe.ts';
+import { TraceUser } from '../../src/consumers/tracefs/trace-user.ts';
 import { Prot, Reg } from '../../src/cpu/engine.ts';
 import type { Task } from '../../src/kernel/task.ts';
 import { AddressSpace } from '../../src/memory/address-space.ts';
 import { HandlerResult, type Hit } from '../../src/uprobes/index.ts';
 import { FakeEngine } from '../helpers/fake-engine.ts';
+import { memoryInode } from '../helpers/memory-inode.ts';
+import { registrar } from './registrar.ts';
 
 const PAGE = 0x10000n;
 
@@ -44,18 +47,23 @@ const define = (line: string, wantsRegisters: boolean | null) => {
     wantsRegisters === null
       ? null
       : { wantsRegisters, emit: (record: TraceRecord) => void records.push(record) };
-  const context = traceContext(() => 5n, sink);
-  const added = new TraceEvents(context).add(bound(line), {});
+  const uprobes = registrar();
+  const context = eventContext(uprobes);
+  const added = new TraceEvents(context).add(bound(line), memoryInode('/demo', new Uint8Array()));
   if (!added.ok) throw new Error(line);
-  return { records, context, probe: added.probe };
+  const { probe } = added;
+  const user = new TraceUser(() => 5n);
+  user.sink = sink;
+  expect(probe.event.use(user)).toBeNull();
+  return { records, context, probe, consumer: uprobes.consumers[0]! };
 };
 
 describe('a tracefs probe', () => {
   it('makes one record a hit and evaluates once', () => {
-    const { records, context, probe } = define('p:e /demo:0x1000 %ax b=%ax:u8', true);
-    expect(probe.consumer.entry?.(makeHit())).toBe(HandlerResult.Continue);
-    expect(probe.consumer.return).toBeUndefined();
-    expect(context.buffer.builds).toBe(1);
+    const { records, context, probe, consumer } = define('p:e /demo:0x1000 %ax b=%ax:u8', true);
+    expect(consumer.entry?.(makeHit())).toBe(HandlerResult.Continue);
+    expect(consumer.return).toBeUndefined();
+    expect(context.record.builds).toBe(1);
     expect(probe.hits).toBe(1);
     expect(records).toMatchObject([
       { timeNs: 5n, tgid: 7, tid: 8, comm: 'demo', event: 'e', ip: 0x401000n, func: null },
@@ -69,30 +77,30 @@ describe('a tracefs probe', () => {
   });
 
   it('evaluates nothing when nobody wants the record', () => {
-    const { context, probe } = define('p:e /demo:0x1000 +0(%ax):string', null);
-    probe.consumer.entry?.(makeHit());
-    expect(context.buffer.builds).toBe(0);
+    const { context, probe, consumer } = define('p:e /demo:0x1000 +0(%ax):string', null);
+    consumer.entry?.(makeHit());
+    expect(context.record.builds).toBe(0);
     expect(probe.hits).toBe(1);
   });
 
   it('counts a return probe at entry and records at return', () => {
-    const { records, probe } = define('r:e /demo:0x1000 $retval', false);
+    const { records, probe, consumer } = define('r:e /demo:0x1000 $retval', false);
     const hit = makeHit();
-    probe.consumer.entry?.(hit);
+    consumer.entry?.(hit);
     expect(records).toEqual([]);
     hit.regs.write(Reg.Rip, 0x400123n);
-    probe.consumer.return?.(hit);
+    consumer.return?.(hit);
     expect(probe.hits).toBe(1);
     expect(records).toMatchObject([{ ip: 0x400123n, func: 0x401000n, kind: 'return', regs: null }]);
   });
 
   // The kernel leaves stale bytes in an integer's place; we promise zeros.
   it('reads zero behind an unreadable pointer', () => {
-    const { records, probe } = define(
+    const { records, consumer } = define(
       'p:e /demo:0x1000 +0(+0(%ax)) +0(+0(%ax)):u8[3] +0(+0(%ax)):string +0(%ax):string[2]',
       false,
     );
-    probe.consumer.entry?.(makeHit());
+    consumer.entry?.(makeHit());
     expect(records[0]?.args.map(({ text }) => text)).toEqual([
       '0x0',
       '{0,0,0}',

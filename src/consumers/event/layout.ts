@@ -8,7 +8,7 @@ export type Source = (hit: Hit) => bigint;
 
 export interface Slot {
   readonly arg: FetchArg;
-  /** Place in the fixed part. */
+  /** Place in the record. */
   readonly at: number;
   readonly source: Source;
   /** Offsets of the 8-byte reads before the typed one. */
@@ -87,7 +87,8 @@ export class ArgLayout {
 
   /** @param offset byte of the file where the probe is. */
   constructor(args: readonly FetchArg[], kind: 'entry' | 'return', offset: bigint) {
-    let at = 0;
+    this.head = kind === 'entry' ? 16 : 24;
+    let at = this.head;
     this.slots = args.map((arg) => {
       const slot: Slot = {
         arg,
@@ -101,7 +102,6 @@ export class ArgLayout {
     });
     this.plain = this.slots.filter(({ arg }) => arg.type.style !== 'string');
     this.dynamic = this.slots.filter(({ arg }) => arg.type.style === 'string');
-    this.fixedSize = at;
-    this.head = kind === 'entry' ? 16 : 24;
+    this.fixedSize = at - this.head;
   }
 }

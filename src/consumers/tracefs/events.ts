@@ -1,11 +1,19 @@
+import type { Inode } from '../../memory/backing.ts';
 import type { FetchArg } from '../event/argument.ts';
 import type { BoundDefinition } from '../event/definition.ts';
+import { type EventContext, ProbeEvent } from '../event/event.ts';
 import { type DefinitionFault, type FaultCode, faultOf, Refusal } from '../event/fault.ts';
-import { type TraceContext, TracefsProbe } from './probe.ts';
+import type { Probe } from '../event/probe.ts';
 
 export type AddResult =
-  | { readonly ok: true; readonly probe: TracefsProbe }
+  | { readonly ok: true; readonly probe: Probe }
   | { readonly ok: false; readonly fault: DefinitionFault };
+
+/**
+ * Id of the first event. A kernel numbers those it was built with first: about so many; the number
+ * itself is no promise of any kernel.
+ */
+const FIRST_ID = 1500;
 
 const sameArg = (a: FetchArg, b: FetchArg): boolean =>
   a.name === b.name && a.type === b.type && a.count === b.count;
@@ -17,23 +25,24 @@ const firstDifference = (a: readonly FetchArg[], b: readonly FetchArg[]): number
   return index < 0 && a.length !== b.length ? common : index;
 };
 
-const samePlace = (probe: TracefsProbe, bound: BoundDefinition, inode: object): boolean =>
+const samePlace = (probe: Probe, bound: BoundDefinition, inode: Inode): boolean =>
   probe.inode === inode && probe.definition.offset === bound.offset;
 
 const sameExpressions = (a: BoundDefinition, b: BoundDefinition): boolean =>
   a.args.every((arg, i) => arg.expression === b.args[i]!.expression);
 
-/** The probes of `uprobe_events`: names, siblings, hit counters. */
+/** The probes of `uprobe_events`, and the events they make. */
 export class TraceEvents {
-  readonly #context: TraceContext;
-  readonly #probes: TracefsProbe[] = [];
+  readonly #context: EventContext;
+  readonly #probes: Probe[] = [];
+  #nextId = FIRST_ID;
 
-  constructor(context: TraceContext) {
+  constructor(context: EventContext) {
     this.#context = context;
   }
 
   /** In the order of definition. */
-  get probes(): readonly TracefsProbe[] {
+  get probes(): readonly Probe[] {
     return this.#probes;
   }
 
@@ -41,36 +50,43 @@ export class TraceEvents {
    * Adds a definition, to an existing event when the name is known and type and arguments agree.
    * @param inode the probed file; the same object for the same file.
    */
-  add(bound: BoundDefinition, inode: object): AddResult {
+  add(bound: BoundDefinition, inode: Inode): AddResult {
     const refusal = this.#check(bound, inode);
     if (refusal !== null) return { ok: false, fault: faultOf(refusal, bound.command.split(' ')) };
-    const probe = new TracefsProbe(bound, inode, this.#context);
+    const known = this.find(bound.group, bound.event);
+    const probe =
+      known?.append(bound, inode) ??
+      new ProbeEvent(this.#context, this.#nextId++, bound, inode).probes[0]!;
     this.#probes.push(probe);
     return { ok: true, probe };
   }
 
-  /** Forgets a probe. Preconditions: its consumer is unregistered. */
-  remove(probe: TracefsProbe): void {
-    const index = this.#probes.indexOf(probe);
-    if (index >= 0) this.#probes.splice(index, 1);
+  find(group: string, name: string): ProbeEvent | undefined {
+    return this.#probes.find(({ event }) => event.group === group && event.name === name)?.event;
   }
 
-  #check(bound: BoundDefinition, inode: object): Refusal | null {
+  /** Forgets a probe. Preconditions: its event is not enabled. */
+  remove(probe: Probe): void {
+    const index = this.#probes.indexOf(probe);
+    if (index < 0) return;
+    this.#probes.splice(index, 1);
+    probe.event.remove(probe);
+  }
+
+  #check(bound: BoundDefinition, inode: Inode): Refusal | null {
     const exists = (code: FaultCode, word = 0): Refusal => new Refusal(code, word, 0, 'EEXIST');
     const clash = this.#probes.some(
       (probe) => samePlace(probe, bound, inode) && probe.definition.refCtr !== bound.refCtr,
     );
     if (clash)
       return new Refusal(null, 0, 0, 'EINVAL', 'another probe there has another reference counter');
-    const siblings = this.#probes.filter(
-      ({ definition }) => definition.group === bound.group && definition.event === bound.event,
-    );
-    const [first] = siblings;
-    if (first === undefined) return null;
-    if (first.definition.kind !== bound.kind) return exists('DIFF_PROBE_TYPE');
-    const different = firstDifference(bound.args, first.definition.args);
+    const event = this.find(bound.group, bound.event);
+    if (event === undefined) return null;
+    if (event.kind !== bound.kind) return exists('DIFF_PROBE_TYPE');
+    const [first] = event.probes;
+    const different = firstDifference(bound.args, first!.definition.args);
     if (different >= 0) return exists('DIFF_ARG_TYPE', different + 2);
-    const same = siblings.some(
+    const same = event.probes.some(
       (probe) => samePlace(probe, bound, inode) && sameExpressions(probe.definition, bound),
     );
     return same ? exists('SAME_PROBE') : null;

@@ -1,7 +1,7 @@
 /**
- * The one argument buffer: arguments of a hit as bytes, laid out as in the kernel's record. The
- * fixed part comes first, packed; strings follow it, and their place in the fixed part holds a
- * location word (length with NUL << 16 | offset from the record's start; length 0 = fault).
+ * The one record of a hit, as bytes: common fields, one address (two for returns), the arguments
+ * packed, then the strings. A string's place among the arguments holds a location word (length with
+ * NUL << 16 | offset from the record's start; length 0 = fault).
  *
  * One difference from the kernel on purpose: where an inner dereference fails the kernel leaves
  * whatever the page held before in an integer's place; here it reads as zero. So do the elements
@@ -9,17 +9,26 @@
  */
 
 import { textBytes } from '../../base/byte-text.ts';
+import { Reg } from '../../cpu/engine.ts';
 import type { AddressSpace } from '../../memory/address-space.ts';
 import type { Hit } from '../../uprobes/index.ts';
-import { putUnsigned } from './ints.ts';
-import type { ArgLayout, Slot } from './layout.ts';
+import { getUnsigned, putUnsigned } from './ints.ts';
+import type { Slot } from './layout.ts';
+import type { Probe } from './probe.ts';
 
-/** MAX_UCB_BUFFER_SIZE. */
+/** MAX_UCB_BUFFER_SIZE: arguments and strings of one hit. */
 const BUFFER_SIZE = 4096;
+/** The longest head: common fields and two addresses. */
+const MAX_HEAD = 24;
 /** Longest string without its NUL (MAX_STRING_SIZE is PATH_MAX); a longer one is a fault. */
 const MAX_STRING = 4095;
-/** Largest record the ring buffer takes, header included; longer ones are lost (seen on 6.18.44). */
+/** Largest record the ring buffer takes; longer ones are lost (seen on 6.18.44). */
 const MAX_RECORD = 4072;
+/**
+ * common_flags and common_preempt_count of every record of a uprobe: the kernel takes one from a
+ * context of zero, so all bits are set. The flags column shows them as `DBZff`.
+ */
+const TRACE_CONTEXT = 0xffff;
 
 const wrap = (address: bigint): bigint => BigInt.asUintN(64, address);
 
@@ -71,56 +80,77 @@ const stringsOf = ({ arg, source, inner, last }: Slot, hit: Hit): Strings => {
   return { texts, broken: false };
 };
 
-export class ArgBuffer {
-  readonly bytes = new Uint8Array(BUFFER_SIZE);
+/**
+ * There is one a machine (one CPU). A hit is announced with {@link begin}; the bytes are made when
+ * the first user of the event asks for them with {@link build}, and shared by all others.
+ */
+export class EventRecord {
+  readonly bytes = new Uint8Array(MAX_HEAD + BUFFER_SIZE);
   readonly view = new DataView(this.bytes.buffer);
-  /** Bytes in use. */
+  /** Bytes in use, common fields included. Preconditions: {@link build}. */
   size = 0;
-  /** Times the buffer was built: at most once a hit, whoever reads it. */
+  /** Times the arguments of a hit were evaluated. */
   builds = 0;
-  #head = 0;
+  /** The hit. */
+  hit!: Hit;
+  /** Which of its event's probes was hit. */
+  probe!: Probe;
+  #state: 'unbuilt' | 'built' | 'lost' = 'unbuilt';
 
-  /** Evaluates all arguments. Returns false where the kernel loses the record for its length. */
-  build(layout: ArgLayout, hit: Hit): boolean {
-    this.builds++;
-    this.#head = layout.head;
-    this.size = layout.fixedSize;
-    this.bytes.fill(0, 0, layout.fixedSize);
-    for (const slot of layout.plain) this.#putPlain(slot, hit);
-    if (layout.dynamic.length > 0) this.#putStrings(layout.dynamic, hit);
-    return this.#head + this.size <= MAX_RECORD;
+  /** A hit of a probe, nothing of which has been evaluated. */
+  begin(probe: Probe, hit: Hit): void {
+    this.probe = probe;
+    this.hit = hit;
+    this.#state = 'unbuilt';
   }
 
-  /** Bytes of the string whose location word is at `at`, up to its NUL; null = fault. */
-  stringAt(at: number): Uint8Array | null {
-    const word = this.view.getUint32(at, true);
-    if (word >>> 16 === 0) return null;
-    const start = (word & 0xffff) - this.#head;
-    return this.bytes.subarray(start, this.bytes.indexOf(0, start));
+  /** Evaluates all arguments, once a hit. Returns false where the kernel loses the record for its length. */
+  build(): boolean {
+    if (this.#state === 'unbuilt') this.#build();
+    return this.#state === 'built';
+  }
+
+  #build(): void {
+    const { probe, hit } = this;
+    const { layout, event } = probe;
+    const { view } = this;
+    this.builds++;
+    view.setUint16(0, event.id, true);
+    view.setUint16(2, TRACE_CONTEXT, true);
+    view.setInt32(4, hit.task.tid, true);
+    view.setBigUint64(8, hit.site, true);
+    if (event.kind === 'return') view.setBigUint64(16, hit.regs.read(Reg.Rip), true);
+    this.size = layout.head + layout.fixedSize;
+    this.bytes.fill(0, layout.head, this.size);
+    for (const slot of layout.plain) this.#putPlain(slot, hit);
+    if (layout.dynamic.length > 0) this.#putStrings(layout.dynamic, hit, layout.head);
+    this.#state = this.size <= MAX_RECORD ? 'built' : 'lost';
   }
 
   #putPlain({ arg, at, source, inner, last }: Slot, hit: Hit): void {
-    const value = follow(source(hit), inner, hit.task.mm.space);
+    const { space } = hit.task.mm;
+    const value = inner.length === 0 ? source(hit) : follow(source(hit), inner, space);
     if (value === undefined) return;
     const { size } = arg.type;
-    if (last === null) {
-      putUnsigned(this.view, at, size, value);
-      return;
-    }
-    // What cannot be read stays zero, byte by byte, as copy_from_user leaves it.
     const end = at + size * Math.max(arg.count, 1);
-    for (let to = at; to < end; to += size)
-      hit.task.mm.space.read(
-        wrap(value + last + BigInt(to - at)),
-        this.bytes.subarray(to, to + size),
-      );
+    if (last === null) putUnsigned(this.view, at, size, value);
+    // What cannot be read stays zero, byte by byte, as copy_from_user leaves it.
+    else
+      for (let to = at; to < end; to += size)
+        space.read(wrap(value + last + BigInt(to - at)), this.bytes.subarray(to, to + size));
+    if (arg.bitField === null) return;
+    const { width, offset } = arg.bitField;
+    for (let to = at; to < end; to += size) {
+      const container = getUnsigned(this.view, to, size);
+      putUnsigned(this.view, to, size, BigInt.asUintN(width, container >> BigInt(offset)));
+    }
   }
 
   /** Two passes as in the kernel: what all strings need, then where each goes. */
-  #putStrings(slots: readonly Slot[], hit: Hit): void {
+  #putStrings(slots: readonly Slot[], hit: Hit, head: number): void {
     const found = slots.map((slot) => stringsOf(slot, hit));
     const needed = found.reduce((sum, strings) => sum + sizeOf(strings), 0);
-    const end = Math.min(this.size + needed, BUFFER_SIZE);
+    const end = Math.min(this.size + needed, head + BUFFER_SIZE);
     for (const [index, { at }] of slots.entries()) {
       const strings = found[index]!;
       const next = this.#placeStrings(strings, at, end);
@@ -147,6 +177,6 @@ export class ArgBuffer {
   }
 
   #locate(at: number, start: number, length: number): void {
-    this.view.setUint32(at, (length << 16) | (this.#head + start), true);
+    this.view.setUint32(at, (length << 16) | start, true);
   }
 }
