@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   host: ['index.ts', 'cpu'],
   cli: ['index.ts', 'host'],
   bench: ['index.ts', 'host', 'cpu', 'memory', 'x86'],
-  fuzz: ['index.ts', 'host', 'x86', 'cpu', 'uprobes/testing.ts'],
+  fuzz: ['index.ts', 'host', 'x86', 'cpu', 'machine/testing.ts', 'uprobes/testing.ts'],
 };
 
 /** npm packages and node: modules, by the folder that may use them; `src/cpu` only as types. */

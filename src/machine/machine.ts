@@ -44,6 +44,7 @@ export class Machine {
     });
     const { kernel, files } = this.#booted;
     this.#uprobes = uprobes as unknown as Uprobes;
+    uprobesByMachine.set(this, this.#uprobes);
     this.#locator = new Locator(files, options.program.path, options.probeBase ?? '/');
     this.#attacher = new Attacher(this.#uprobes, this.profile);
     this.#events = eventContext(this.#uprobes);
@@ -131,3 +132,12 @@ export class Machine {
     this.dispose();
   }
 }
+
+const uprobesByMachine = new WeakMap<Machine, Uprobes>();
+
+/** For `testing.ts` only. */
+export const uprobesBehind = (machine: Machine): Uprobes => {
+  const uprobes = uprobesByMachine.get(machine);
+  if (uprobes === undefined) throw new TypeError('not a Machine');
+  return uprobes;
+};

@@ -3,7 +3,7 @@ import { PAGE_MASK } from '../../base/bytes.ts';
 import { Prot } from '../../cpu/engine.ts';
 import type { Mm } from '../../kernel/mm.ts';
 import { addressOfOffset, coversOffset, type Vma } from '../../memory/vma.ts';
-import { analyse, COPY_SIZE } from '../arch/analyse.ts';
+import { COPY_SIZE } from '../arch/analyse.ts';
 import type { RefusalErrno } from '../arch/analysis.ts';
 import { isOptimised, unoptimise } from '../trampoline/patch.ts';
 import type { MmState } from './mm-state.ts';
@@ -45,7 +45,7 @@ const prepare = (shared: Shared, uprobe: Uprobe): InstallErrno | null => {
   const bytes = new Uint8Array(COPY_SIZE);
   if (uprobe.inode.read(uprobe.offset, bytes) === 0) return 'EIO';
   const pageOffset = Number(uprobe.offset & PAGE_MASK);
-  const analysis = analyse(bytes, shared.profile, { pageOffset });
+  const analysis = shared.rules.analyse(bytes, shared.profile, { pageOffset });
   if (analysis.verdict === 'refuse') return analysis.errno;
   uprobe.analysis = analysis;
   return null;

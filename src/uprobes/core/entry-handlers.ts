@@ -3,7 +3,7 @@ import type { Mm } from '../../kernel/mm.ts';
 import type { Task } from '../../kernel/task.ts';
 import { remove, sitesIn } from './breakpoint.ts';
 import { type Cookie, HandlerResult, type Hit, type Via } from './consumer.ts';
-import { arm, newReturnInstance, type ReturnInstance } from './return-instances.ts';
+import { newReturnInstance, type ReturnInstance } from './return-instances.ts';
 import type { Shared } from './shared.ts';
 import { type Attachment, isSession, type Uprobe } from './uprobe.ts';
 
@@ -39,7 +39,7 @@ const removeHere = (shared: Shared, task: Task, uprobe: Uprobe): void => {
 };
 
 const armReturn = (shared: Shared, task: Task, instance: ReturnInstance): void => {
-  if (arm(shared, task, instance)) return;
+  if (shared.rules.arm(shared, task, instance)) return;
   shared.counters.missedReturns++;
   for (const attachment of instance.uprobe?.attachments ?? [])
     if (attachment.consumer.return !== undefined) attachment.missed++;

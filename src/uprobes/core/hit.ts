@@ -2,13 +2,9 @@
 import { Flag } from '../../abi/traps.ts';
 import { Reg } from '../../cpu/engine.ts';
 import type { Task } from '../../kernel/task.ts';
-import { emulate } from '../arch/emulate.ts';
 import { optimise } from '../trampoline/patch.ts';
-import { enterStep } from '../xol/step.ts';
 import { byteAt, sitesIn } from './breakpoint.ts';
-import { runEntryHandlers } from './entry-handlers.ts';
 import type { MmState } from './mm-state.ts';
-import { handleTrampoline } from './return-instances.ts';
 import type { Shared } from './shared.ts';
 import { forceTrap, sendTrap } from './signals.ts';
 import { BREAKPOINT } from './text.ts';
@@ -35,12 +31,12 @@ const handleStray = (shared: Shared, task: Task, state: MmState, site: bigint): 
 const execute = (shared: Shared, task: Task, uprobe: Uprobe, site: bigint, ip: bigint): void => {
   const { analysis } = uprobe;
   if (analysis === null) return;
-  if (emulate(task, analysis, ip)) {
+  if (shared.rules.emulate(task, analysis, ip)) {
     shared.counters.emulated++;
     if ((task.regs.read(Reg.Rflags) & Flag.TF) !== 0n) sendTrap(shared, task);
     return;
   }
-  enterStep(shared, task, uprobe, analysis, site);
+  shared.rules.enterStep(shared, task, uprobe, analysis, site);
 };
 
 /** handle_swbp. Preconditions: ip is after an int3. */
@@ -50,7 +46,7 @@ export const handleBreakpoint = (shared: Shared, task: Task): void => {
   const state = shared.mmState(task.mm);
   const site = regs.read(Reg.Rip) - 1n;
   if (state.area !== null && site === state.area.address) {
-    handleTrampoline(shared, task, 'uretprobe-int3');
+    shared.rules.handleTrampoline(shared, task, 'uretprobe-int3');
     return;
   }
   const uprobe = state.uprobeAt(site, registry);
@@ -62,7 +58,7 @@ export const handleBreakpoint = (shared: Shared, task: Task): void => {
   // Registered, but never yet judged: the instruction is simply run again.
   if (uprobe.analysis === null) return;
   shared.counters.int3Hits++;
-  runEntryHandlers(shared, task, uprobe, site, 'int3');
+  shared.rules.runEntryHandlers(shared, task, uprobe, site, 'int3');
   optimise(shared, state, uprobe, site);
   const ip = regs.read(Reg.Rip);
   if (profile.skipInsnWhenIpChanged && ip !== site) return;

@@ -47,7 +47,7 @@ export const newReturnInstance = (uprobe: Uprobe): ReturnInstance => ({
 });
 
 /** A frame below `sp` is gone. `atCall`: sp was just lowered by the call itself. */
-const isAlive = (instance: ReturnInstance, sp: bigint, atCall: boolean): boolean =>
+export const isAlive = (instance: ReturnInstance, sp: bigint, atCall: boolean): boolean =>
   atCall ? sp < instance.stack : sp <= instance.stack;
 
 /** An instance that was popped lets its uprobe go. */
@@ -64,7 +64,7 @@ export const dropInstances = (shared: Shared, { instances }: TaskState): void =>
 const dropStale = (shared: Shared, taskState: TaskState, sp: bigint, atCall: boolean): void => {
   for (;;) {
     const newest = taskState.instances.at(-1);
-    if (newest === undefined || isAlive(newest, sp, atCall)) return;
+    if (newest === undefined || shared.rules.isAlive(newest, sp, atCall)) return;
     taskState.instances.pop();
     release(shared, newest);
   }
@@ -152,7 +152,7 @@ const returnChain = (shared: Shared, task: Task, taskState: TaskState, via: Via)
   const { instances } = taskState;
   const start = chainStart(instances);
   const next = instances[start - 1];
-  const valid = next === undefined || isAlive(next, task.regs.read(Reg.Rsp), false);
+  const valid = next === undefined || shared.rules.isAlive(next, task.regs.read(Reg.Rsp), false);
   task.regs.write(Reg.Rip, instances.at(-1)?.original ?? 0n);
   while (instances.length > start) {
     const instance = instances.pop();

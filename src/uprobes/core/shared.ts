@@ -7,6 +7,7 @@ import type { Hit } from './consumer.ts';
 import { newCounters, type UprobeCounters } from './counters.ts';
 import { MmState } from './mm-state.ts';
 import { Registry } from './registry.ts';
+import type { Rules } from './rules.ts';
 import { TaskState } from './task-state.ts';
 import type { Uprobe } from './uprobe.ts';
 
@@ -30,6 +31,8 @@ export interface TextWrite {
 export class Shared {
   readonly kernel: KernelServices;
   readonly profile: Profile;
+  /** This machine's own table: a fault planted here is in no other machine. */
+  readonly rules: Rules;
   readonly registry = new Registry();
   readonly counters: UprobeCounters = newCounters();
   /** The object every handler gets; overwritten by each hit. */
@@ -48,9 +51,10 @@ export class Shared {
   readonly #warned = new Set<string>();
   readonly #tasks = new WeakMap<Task, TaskState>();
 
-  constructor(kernel: KernelServices, profile: Profile) {
+  constructor(kernel: KernelServices, profile: Profile, rules: Rules) {
     this.kernel = kernel;
     this.profile = profile;
+    this.rules = { ...rules };
     this.trampolineMapping = {
       name: '[uprobes-trampoline]',
       copiedOnFork: profile.trampolineCopiedOnFork,

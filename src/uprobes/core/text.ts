@@ -37,10 +37,14 @@ export const readSite = (state: MmState, site: bigint): Uint8Array | null => {
   return state.mm.space.readForced(site, siteBytes) === 0 ? null : siteBytes;
 };
 
+/** Writes the process's own copy of the page; the file keeps its bytes. */
+export const storeText = ({ mm }: MmState, address: bigint, bytes: Uint8Array): TextErrno | null =>
+  mm.space.writeText(address, bytes) as TextErrno | null;
+
 /** Stores the bytes and tells whoever watches. */
 const store = (shared: Shared, state: MmState, { address, bytes, site }: TextChange) => {
-  const error = state.mm.space.writeText(address, bytes);
-  if (error !== null) return error as TextErrno;
+  const error = shared.rules.storeText(state, address, bytes);
+  if (error !== null) return error;
   shared.counters.textPokes++;
   shared.testHooks.textWritten?.({ mm: state.mm, address, bytes, site });
   return null;

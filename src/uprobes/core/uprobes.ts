@@ -3,8 +3,6 @@ import type { Inode } from '../../memory/backing.ts';
 import type { Profile } from '../profiles.ts';
 import { UPROBE_SYSCALL } from '../trampoline/optimised-page.ts';
 import { URETPROBE_SYSCALL } from '../trampoline/return-page.ts';
-import { uprobeSyscall } from '../trampoline/uprobe-syscall.ts';
-import { uretprobeSyscall } from '../trampoline/uretprobe-syscall.ts';
 import type { Consumer } from './consumer.ts';
 import type { UprobeCounters } from './counters.ts';
 import { kernelHooks } from './hooks.ts';
@@ -15,6 +13,7 @@ import {
   register,
   unregister,
 } from './registration.ts';
+import { RULES } from './rules.ts';
 import { Shared } from './shared.ts';
 import { captureShared } from './snapshot.ts';
 
@@ -53,14 +52,18 @@ export class Uprobes {
 
   constructor(kernel: KernelServices, profile: Profile) {
     this.profile = profile;
-    const shared = new Shared(kernel, profile);
+    const shared = new Shared(kernel, profile, RULES);
     this.#shared = shared;
     sharedOf.set(this, shared);
     kernel.subscribe(kernelHooks(shared));
     if (profile.uretTrampoline === 'syscall')
-      kernel.claimSyscall(URETPROBE_SYSCALL, 'uretprobe', (task) => uretprobeSyscall(shared, task));
+      kernel.claimSyscall(URETPROBE_SYSCALL, 'uretprobe', (task) =>
+        shared.rules.uretprobeSyscall(shared, task),
+      );
     if (profile.optimise !== 'none')
-      kernel.claimSyscall(UPROBE_SYSCALL, 'uprobe', (task) => uprobeSyscall(shared, task));
+      kernel.claimSyscall(UPROBE_SYSCALL, 'uprobe', (task) =>
+        shared.rules.uprobeSyscall(shared, task),
+      );
   }
 
   get counters(): Readonly<UprobeCounters> {

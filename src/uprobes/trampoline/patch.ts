@@ -6,7 +6,7 @@ import type { MmState } from '../core/mm-state.ts';
 import type { Shared } from '../core/shared.ts';
 import { BREAKPOINT, changeText, readSite, type TextErrno, type Verify } from '../core/text.ts';
 import type { Uprobe } from '../core/uprobe.ts';
-import { FORMS, type OptimisedForm } from './forms.ts';
+import type { OptimisedForm } from './forms.ts';
 import { giveBack, type Trampoline, trampolineFor } from './placement.ts';
 
 const DISPLACEMENT_SIZE = 4;
@@ -31,8 +31,8 @@ const optimisedBytes = (form: OptimisedForm, site: bigint, trampoline: bigint): 
   return bytes;
 };
 
-const formOf = ({ analysis }: Uprobe): OptimisedForm | null =>
-  analysis?.optimise == null ? null : FORMS[analysis.optimise];
+const formOf = ({ rules }: Shared, { analysis }: Uprobe): OptimisedForm | null =>
+  analysis?.optimise == null ? null : rules.forms[analysis.optimise];
 
 /** The mm in which the trampoline of a site is looked for; see `unoptimiseUsesProbedMm`. */
 const lookedAt = (shared: Shared, state: MmState, caller: Mm | null | 'self'): Mm | null =>
@@ -46,7 +46,7 @@ export const isOptimised = (
   site: bigint,
   caller: Mm | null | 'self',
 ): boolean => {
-  const form = formOf(uprobe);
+  const form = formOf(shared, uprobe);
   if (form === null) return false;
   const bytes = readSite(state, site);
   if (bytes === null || !startsWith(bytes, form.head)) return false;
@@ -57,7 +57,7 @@ export const isOptimised = (
 };
 
 /** One step of a patch. */
-interface PatchStep {
+export interface PatchStep {
   readonly offset: number;
   readonly bytes: Uint8Array;
   readonly verify: Verify;
@@ -83,14 +83,28 @@ const applyStep = (
     countsReference: removing,
   });
 
-const tailSteps = (form: OptimisedForm, bytes: Uint8Array): readonly PatchStep[] => [
+/** How a breakpoint becomes a call: `bytes` are what the site shall hold. */
+export const optimiseSteps = (form: OptimisedForm, bytes: Uint8Array): readonly PatchStep[] => [
   { offset: 1, bytes: bytes.slice(1), verify: expects(BREAKPOINT) },
   {
     offset: 0,
     bytes: bytes.slice(0, 1),
-    verify: expects(BREAKPOINT, form === FORMS.nop10 ? form.head : []),
+    verify: expects(BREAKPOINT, form.careful ? form.head : []),
   },
 ];
+
+/** How a call becomes a nop: `original` are the nop's bytes. */
+export const unoptimiseSteps = (
+  form: OptimisedForm,
+  original: Uint8Array,
+): readonly PatchStep[] => {
+  const [first = 0] = form.head;
+  return [
+    { offset: 0, bytes: Uint8Array.of(BREAKPOINT), verify: expects(first, form.head) },
+    { offset: 1, bytes: original.slice(1, 5), verify: expects(BREAKPOINT, form.head) },
+    { offset: 0, bytes: original.slice(0, 1), verify: expects(BREAKPOINT), removing: true },
+  ];
+};
 
 /** What nop10 does when the last byte could not be written: bytes 1-4 are the nop's again. */
 const undoTail = (uprobe: Uprobe): PatchStep => ({
@@ -109,17 +123,18 @@ const patch = (
 ): boolean => {
   const vma = state.mm.space.find(site);
   if (vma === undefined) return false;
-  const [tail, head] = tailSteps(form, optimisedBytes(form, site, trampoline.address));
+  const bytes = optimisedBytes(form, site, trampoline.address);
+  const [tail, head] = shared.rules.optimiseSteps(form, bytes);
   if (tail === undefined || head === undefined) return false;
   if (applyStep(shared, state, uprobe, vma, site, tail) !== null) return false;
   if (applyStep(shared, state, uprobe, vma, site, head) === null) return true;
-  if (form === FORMS.nop10) applyStep(shared, state, uprobe, vma, site, undoTail(uprobe));
+  if (form.careful) applyStep(shared, state, uprobe, vma, site, undoTail(uprobe));
   return false;
 };
 
 /** After the handlers of an int3 hit. A failure marks the uprobe for ever, in every process. */
 export const optimise = (shared: Shared, state: MmState, uprobe: Uprobe, site: bigint): void => {
-  const form = formOf(uprobe);
+  const form = formOf(shared, uprobe);
   if (form === null || uprobe.optimiseFailed || state.changing) return;
   if (readSite(state, site)?.[0] !== BREAKPOINT) return;
   const trampoline = trampolineFor(shared, state, site, callEndOf(form, site));
@@ -142,16 +157,10 @@ export const unoptimise = (
   vma: Vma,
   site: bigint,
 ): TextErrno | null => {
-  const form = formOf(uprobe);
+  const form = formOf(shared, uprobe);
   const original = uprobe.analysis?.stepping.bytes;
   if (form === null || original === undefined) return null;
-  const [first = 0] = form.head;
-  const steps: readonly PatchStep[] = [
-    { offset: 0, bytes: Uint8Array.of(BREAKPOINT), verify: expects(first, form.head) },
-    { offset: 1, bytes: original.slice(1, 5), verify: expects(BREAKPOINT, form.head) },
-    { offset: 0, bytes: original.slice(0, 1), verify: expects(BREAKPOINT), removing: true },
-  ];
-  for (const step of steps) {
+  for (const step of shared.rules.unoptimiseSteps(form, original)) {
     const error = applyStep(shared, state, uprobe, vma, site, step);
     if (error !== null) return error;
   }

@@ -4,14 +4,13 @@ import { Prot } from '../../cpu/engine.ts';
 import { type AddressSpace, TASK_SIZE } from '../../memory/address-space.ts';
 import type { MmState } from '../core/mm-state.ts';
 import type { Shared } from '../core/shared.ts';
-import { optimisedTrampoline } from './optimised-page.ts';
 
 /** A call reaches [-2^31, 2^31 - 1] from its end. */
-const REACH = 1n << 31n;
+export const REACH = 1n << 31n;
 
-const isReachable = (callEnd: bigint, trampoline: bigint): boolean => {
+const isReachable = (callEnd: bigint, trampoline: bigint, reach: bigint): boolean => {
   const distance = trampoline - callEnd;
-  return distance >= -REACH && distance < REACH;
+  return distance >= -reach && distance < reach;
 };
 
 /** Trampolines that an mm has, in the order they are tried. */
@@ -24,10 +23,10 @@ const existing = (shared: Shared, state: MmState): readonly bigint[] =>
         .map((vma) => vma.start);
 
 /** The free page nearest to the end of the call; the upper one when both are as near. */
-const nearestFree = (space: AddressSpace, callEnd: bigint): bigint | undefined => {
-  const top = least(callEnd + REACH - 1n, TASK_SIZE);
+const nearestFree = (space: AddressSpace, callEnd: bigint, reach: bigint): bigint | undefined => {
+  const top = least(callEnd + reach - 1n, TASK_SIZE);
   const above = space.findFreeAbove(PAGE_SIZE, pageUp(callEnd), top);
-  const below = space.findFreeBelow(PAGE_SIZE, greatest(callEnd - REACH, PAGE_SIZE), callEnd);
+  const below = space.findFreeBelow(PAGE_SIZE, greatest(callEnd - reach, PAGE_SIZE), callEnd);
   if (above === undefined || below === undefined) return above ?? below;
   return callEnd - below < above - callEnd ? below : above;
 };
@@ -46,10 +45,11 @@ export const trampolineFor = (
   callEnd: bigint,
 ): Trampoline | null => {
   if (site < PAGE_SIZE || site > TASK_SIZE) return null;
-  const reusable = existing(shared, state).find((address) => isReachable(callEnd, address));
+  const { reach } = shared.rules;
+  const reusable = existing(shared, state).find((address) => isReachable(callEnd, address, reach));
   if (reusable !== undefined) return { address: reusable, fresh: false };
   const { space } = state.mm;
-  const place = nearestFree(space, callEnd);
+  const place = nearestFree(space, callEnd, reach);
   if (place === undefined) return null;
   const address = space.map({
     address: place,
@@ -59,7 +59,7 @@ export const trampolineFor = (
     special: shared.trampolineMapping,
   });
   if (typeof address === 'string') return null;
-  space.engine.poke(address, optimisedTrampoline(shared.profile));
+  space.engine.poke(address, shared.rules.optimisedTrampoline(shared.profile));
   shared.counters.trampolines++;
   if (shared.profile.optimise === 'nop5') state.trampolines = [address, ...state.trampolines];
   return { address, fresh: true };

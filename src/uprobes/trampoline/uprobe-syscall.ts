@@ -3,10 +3,9 @@ import { fail } from '../../abi/errno.ts';
 import { u64, view } from '../../base/bytes.ts';
 import { Reg } from '../../cpu/engine.ts';
 import type { Task } from '../../kernel/task.ts';
-import { runEntryHandlers } from '../core/entry-handlers.ts';
 import type { Shared } from '../core/shared.ts';
 import { forceIll } from '../core/signals.ts';
-import { FORMS, type OptimisedForm } from './forms.ts';
+import type { OptimisedForm } from './forms.ts';
 
 /** ax, r11, cx and the call's return address, from sp on. */
 const FRAME_SIZE = 32;
@@ -22,7 +21,7 @@ const runAt = (shared: Shared, task: Task, site: bigint): void => {
   const uprobe = shared.mmState(task.mm).uprobeAt(site, shared.registry);
   if (uprobe === undefined) return;
   shared.counters.optimisedHits++;
-  runEntryHandlers(shared, task, uprobe, site, 'uprobe-syscall');
+  shared.rules.runEntryHandlers(shared, task, uprobe, site, 'uprobe-syscall');
 };
 
 /** Registers as they were at the site; null when the stack cannot be read. Returns the site. */
@@ -68,7 +67,7 @@ export const uprobeSyscall = (shared: Shared, task: Task): bigint | undefined =>
   const { optimise, optimiseWrongPlaceErrno } = shared.profile;
   if (optimise === 'none') return fail('ENOSYS');
   const { regs, mm } = task;
-  const form = FORMS[optimise];
+  const form = shared.rules.forms[optimise];
   const trampolineIp = regs.read(Reg.Rip);
   if (mm.space.find(trampolineIp)?.special !== shared.trampolineMapping)
     return fail(optimiseWrongPlaceErrno ?? 'ENOSYS');

@@ -2,7 +2,6 @@
 import { u64, view } from '../../base/bytes.ts';
 import { Reg } from '../../cpu/engine.ts';
 import type { Task } from '../../kernel/task.ts';
-import { handleTrampoline } from '../core/return-instances.ts';
 import type { Shared } from '../core/shared.ts';
 import { forceIll } from '../core/signals.ts';
 import { RETURN_FRAME_SIZE, RETURN_SYSCALL_END } from './return-page.ts';
@@ -40,7 +39,7 @@ export const uretprobeSyscall = (shared: Shared, task: Task): bigint | undefined
   regs.write(Reg.Rcx, word(1));
   regs.write(Reg.Rax, word(2));
   regs.write(Reg.Rsp, userSp);
-  handleTrampoline(shared, task, 'uretprobe-syscall');
+  shared.rules.handleTrampoline(shared, task, 'uretprobe-syscall');
   // The trampoline's tail cannot leave at another sp: exactly these registers, then.
   if (regs.read(Reg.Rsp) !== userSp) return undefined;
   setWord(0, regs.read(Reg.R11));

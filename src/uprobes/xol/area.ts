@@ -5,7 +5,6 @@ import { type AddressSpace, TASK_SIZE } from '../../memory/address-space.ts';
 import type { SpecialMapping } from '../../memory/backing.ts';
 import type { MmState } from '../core/mm-state.ts';
 import type { Shared } from '../core/shared.ts';
-import { returnTrampoline } from '../trampoline/return-page.ts';
 
 export const SLOT_SIZE = 128;
 export const SLOTS = 32;
@@ -92,7 +91,7 @@ const makeArea = (shared: Shared, { mm }: MmState): XolArea | null => {
     special: AREA_MAPPING,
   });
   if (typeof address === 'string') return null;
-  space.engine.poke(address, returnTrampoline(shared.profile));
+  space.engine.poke(address, shared.rules.returnTrampoline(shared.profile));
   shared.counters.areas++;
   return new XolArea(space, address);
 };

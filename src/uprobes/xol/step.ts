@@ -104,7 +104,7 @@ const clearTf = (task: Task): void =>
   task.regs.write(Reg.Rflags, task.regs.read(Reg.Rflags) & ~Flag.TF);
 
 /** The single-step trap came. */
-const finish = (shared: Shared, task: Task, step: Step): void => {
+export const finishStep = (shared: Shared, task: Task, step: Step): void => {
   const { stepping } = step.analysis;
   restoreScratch(task, step);
   const done = repairIp(task, step);
@@ -114,7 +114,7 @@ const finish = (shared: Shared, task: Task, step: Step): void => {
 };
 
 /** The instruction faulted, or the task is being killed: as if it had not begun. */
-const abort = (task: Task, step: Step): void => {
+export const abortStep = (task: Task, step: Step): void => {
   restoreScratch(task, step);
   task.regs.write(Reg.Rip, step.site);
   if (!step.savedTf) clearTf(task);
@@ -132,8 +132,8 @@ export const abandonStep = release;
 /** handle_singlestep. Preconditions: the step is `stepped` or `trapped`. */
 export const leaveStep = (shared: Shared, task: Task, step: Step): void => {
   task.trapNumber = step.savedTrapNumber;
-  if (step.kind === 'stepped') finish(shared, task, step);
-  else abort(task, step);
+  if (step.kind === 'stepped') shared.rules.finishStep(shared, task, step);
+  else shared.rules.abortStep(task, step);
   shared.counters.singleSteps++;
   release(shared, task, step);
 };
