@@ -5,5 +5,8 @@ export interface Requirement {
   present(): boolean;
 }
 export declare const requirements: Readonly<
-  Record<'gcc' | 'musl-gcc' | 'libunicorn2' | 'kernel 6.18 as root', Requirement>
+  Record<
+    'gcc' | 'musl-gcc' | 'libunicorn2' | 'chromium-headless-shell' | 'kernel 6.18 as root',
+    Requirement
+  >
 >;

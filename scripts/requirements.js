@@ -32,6 +32,12 @@ export const requirements = {
         existsSync(`${dir}/libunicorn.so.2`),
       ),
   },
+  'chromium-headless-shell': {
+    apt: 'chromium-headless-shell',
+    why: 'runs the library in a browser',
+    optional: false,
+    present: () => existsSync('/usr/bin/chromium-headless-shell'),
+  },
   'kernel 6.18 as root': {
     apt: 'nothing helps',
     why: 'compares with this machine’s own kernel',

@@ -30,6 +30,7 @@ export type {
 export { profileLine, traceBody, traceLine } from './consumers/event/text.ts';
 export type { Capabilities, Engine, EngineFactory, RegisterFile } from './cpu/engine.ts';
 export { Reg } from './cpu/engine.ts';
+export { unicorn } from './cpu/engines.ts';
 export type { MountOptions } from './kernel/files/file-view.ts';
 export { type MemoryEntry, MemoryTree } from './kernel/files/memory-tree.ts';
 export { nameFromBytes, nameToBytes } from './kernel/files/names.ts';
