@@ -26,8 +26,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'consumers',
     'machine',
   ],
+  conform: ['base', 'abi', 'x86', 'cpu/engine.ts', 'memory', 'kernel', 'uprobes'],
   host: ['index.ts', 'cpu'],
-  cli: ['index.ts', 'host'],
+  cli: ['index.ts', 'host', 'conform/index.ts'],
   bench: ['index.ts', 'host', 'cpu', 'memory', 'x86'],
   fuzz: ['index.ts', 'host', 'x86', 'cpu', 'machine/testing.ts', 'uprobes/testing.ts'],
 };

@@ -3,6 +3,7 @@ export type ErrorCode =
   | 'bad-elf'
   | 'bad-option'
   | 'bad-probe'
+  | 'bad-table'
   | 'engine-missing'
   | 'engine-limit'
   | 'file-missing'

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { UsageError } from './errors.ts';
 import { complain } from './output.ts';
 import type { Done } from './program/common.ts';
+import { addConform } from './program/conform.ts';
 import { addExplain } from './program/explain.ts';
 import { addList } from './program/list.ts';
 import { addProfiles } from './program/profiles.ts';
@@ -15,7 +16,7 @@ const version = (): string => {
 };
 
 /** Every command adds itself; one file each. */
-const COMMANDS = [addRun, addList, addExplain, addProfiles];
+const COMMANDS = [addRun, addList, addExplain, addProfiles, addConform];
 
 /** Commander's messages in our form: one line, our name before it. */
 const oneLine = (text: string): string =>

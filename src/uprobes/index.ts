@@ -13,6 +13,7 @@ export {
   PROFILE_ALIASES,
   PROFILE_NAMES,
   PROFILES,
+  profileOfRelease,
 } from './profiles.ts';
 export { optimisedTrampoline } from './trampoline/optimised-page.ts';
 export { returnTrampoline } from './trampoline/return-page.ts';

@@ -146,3 +146,22 @@ export const findProfile = (name: string): Profile | undefined => {
   const canonical = PROFILE_ALIASES[name] ?? name;
   return PROFILES.find((profile) => profile.name === canonical);
 };
+
+const versionOf = (text: string): readonly number[] | undefined =>
+  /^\d+(\.\d+)+/.exec(text)?.[0].split('.').map(Number);
+
+const isAtLeast = (version: readonly number[], other: readonly number[]): boolean => {
+  const at = version.findIndex((part, i) => part !== (other[i] ?? 0));
+  return at < 0 || (version[at] ?? 0) > (other[at] ?? 0);
+};
+
+/**
+ * The profile whose rules a kernel release has: the newest one that is not newer than the release.
+ * @param release as uname(2) tells it, `6.18.44-generic`
+ * @returns undefined for releases before the first profile, and for what is no release
+ */
+export const profileOfRelease = (release: string): Profile | undefined => {
+  const version = versionOf(release);
+  if (version === undefined) return undefined;
+  return PROFILES.findLast(({ name }) => isAtLeast(version, versionOf(name.slice(1)) ?? []));
+};

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../src/uprobes/arch/analyse.ts';
 import { explain, findProfile } from '../../src/uprobes/index.ts';
-import { parseExecGolden } from '../helpers/conform/golden.ts';
+import { execTableOf } from '../helpers/conform/golden.ts';
 import { missing } from '../helpers/requirements.ts';
 import { type Encoding, sweepCases } from './sweep-cases.ts';
 import { askKernel } from './sweep-kernel.ts';
@@ -58,7 +58,7 @@ describe('acceptance under k6.18 equals Linux 6.18.44', () => {
   });
 
   it('for errno, emulate or step, and optimised of the executed instructions', () => {
-    const { cases } = parseExecGolden(readFileSync(join(goldens, 'insn-exec-6.18.44.txt'), 'utf8'));
+    const { cases } = execTableOf(readFileSync(join(goldens, 'insn-exec-6.18.44.txt'), 'utf8'));
     expect(cases.length).toBe(285);
     const wrong = cases.filter(({ name, bytes, errno, how, optimised }) => {
       const got = explain(Buffer.from(bytes, 'hex'), profile);

@@ -1,16 +1,17 @@
 /**
- * Reads `insn-exec-KERNEL.txt`: recorded runs, each as the difference from the state they began with.
+ * Reads `insn-exec-KERNEL.txt`, recorded runs each written as the difference from the state they began
+ * with, into the form of a table that `trapline conform` takes.
  *
  * ```
+ * region NAME ADDRESS SIZE PERM [INITIAL BYTES]
  * case NAME BYTES entry= site= code= alt= errno= how= optimised= [masked=REG,…]
  *  plain|probed|probed_x3 [end=cap0|cap1] [signal=SIGNO,CODE,ADDR,IP,TRAPNO,ERR] [hits=N] [flags=F]
- *         [REG=VALUE …] [ymmN=HEX | xmmN=HEX …] [ADDRESS:HEX …]
+ *         [REG=VALUE …] [k1=VALUE] [ymmN=HEX | xmmN=HEX …] [ADDRESS:HEX …]
  * ```
  * r10 starts as `alt`, the other registers as the line `regs` says; `-` stands for nothing.
  */
 
-import { vectorByte } from './regions.ts';
-import type { ExecCase, ExecTable, Recorded, RecordedSignal, Variant } from './table.ts';
+type Json = Record<string, unknown>;
 
 const orNull = (text: string): string | null => (text === '-' ? null : text);
 
@@ -24,8 +25,8 @@ const fieldsOf = (words: readonly string[]): Map<string, string> =>
       }),
   );
 
-const signalOf = (text: string): RecordedSignal => {
-  const [signo, code, addr = '-', ip = '', trapno, err] = text.split(',');
+const signalOf = (text: string): Json => {
+  const [signo, code, addr = '-', ip, trapno, err] = text.split(',');
   return {
     signo: Number(signo),
     code: Number(code),
@@ -36,20 +37,27 @@ const signalOf = (text: string): RecordedSignal => {
   };
 };
 
-const initialXmm = (n: number): string =>
-  Buffer.from(Array.from({ length: 16 }, (_, i) => vectorByte(32 * n + i))).toString('hex');
+/** The line `vectors`: byte i = (7*i+1) mod 256. */
+const initialYmm = (n: number): string =>
+  Buffer.from(Array.from({ length: 32 }, (_, i) => (7 * (32 * n + i) + 1) & 0xff)).toString('hex');
 
-/** The lower halves; upper ones are for engines that have them. */
-const xmmOf = (fields: ReadonlyMap<string, string>): string[] =>
-  [0, 1, 2, 3].map(
-    (n) => fields.get(`xmm${n}`) ?? fields.get(`ymm${n}`)?.slice(0, 32) ?? initialXmm(n),
-  );
+const INITIAL_K1 = '0x123456789abcdef';
+
+const vectorsOf = (fields: ReadonlyMap<string, string>): Json => {
+  const numbers = [0, 1, 2, 3];
+  if (fields.has('signal'))
+    return { xmm: numbers.map((n) => fields.get(`xmm${n}`) ?? initialYmm(n).slice(0, 32)) };
+  return {
+    ymm: numbers.map((n) => fields.get(`ymm${n}`) ?? initialYmm(n)),
+    k1: fields.get('k1') ?? INITIAL_K1,
+  };
+};
 
 const stateOf = (
   words: readonly string[],
   regs: Readonly<Record<string, string>>,
   flags: string,
-): Recorded => {
+): Json => {
   const fields = fieldsOf(words);
   const changed = Object.keys(regs).map((name) => [name, fields.get(name) ?? regs[name]!] as const);
   const signal = fields.get('signal');
@@ -57,19 +65,25 @@ const stateOf = (
   return {
     regs: Object.fromEntries(changed),
     flags: fields.get('flags') ?? flags,
-    end: (fields.get('end') as 'cap0' | 'cap1' | undefined) ?? null,
+    end: fields.get('end') ?? null,
     ...(signal !== undefined && { signal: signalOf(signal) }),
     ...(hits !== undefined && { hits: Number(hits) }),
-    xmm: xmmOf(fields),
-    mem: words
-      .filter((word) => /^0x[0-9a-f]+:/.test(word))
-      .map((word) => word.split(':') as [string, string]),
+    ...vectorsOf(fields),
+    mem: words.filter((word) => /^0x[0-9a-f]+:/.test(word)).map((word) => word.split(':')),
   };
 };
 
-type Draft = { -readonly [K in keyof ExecCase]: ExecCase[K] };
+/** One case, in the form of the table's `cases`. */
+export interface CaseJson extends Json {
+  readonly name: string;
+  readonly bytes: string;
+  readonly regs: Readonly<Record<string, string>>;
+  readonly errno: string;
+  readonly how: string | null;
+  readonly optimised: boolean;
+}
 
-const caseOf = (words: readonly string[], regs: Readonly<Record<string, string>>): Draft => {
+const caseOf = (words: readonly string[], regs: Readonly<Record<string, string>>): CaseJson => {
   const [name = '', bytes = ''] = words;
   const fields = fieldsOf(words);
   const field = (key: string): string => fields.get(key) ?? '';
@@ -83,34 +97,42 @@ const caseOf = (words: readonly string[], regs: Readonly<Record<string, string>>
     regs: { ...regs, r10: field('alt') },
     masked: field('masked').split(',').filter(Boolean),
     errno: field('errno'),
-    how: orNull(field('how')) as ExecCase['how'],
+    how: orNull(field('how')),
     optimised: field('optimised') === 'yes',
-    plain: { regs: {}, flags: '', end: null, mem: [] },
+    plain: null,
     probed: null,
     probed_x3: null,
   };
 };
 
-export const parseExecGolden = (text: string): ExecTable => {
-  const head = new Map<string, string>();
+const regionOf = ([name, addr, size, perm, ...init]: readonly string[]): Json => ({
+  name,
+  addr,
+  size: Number(size),
+  perm,
+  ...(init.length > 0 && { init: init.join(' ') }),
+});
+
+export interface ExecTableJson extends Json {
+  readonly cases: readonly CaseJson[];
+}
+
+/** A golden as a table. */
+export const execTableOf = (text: string): ExecTableJson => {
+  const head: Record<string, string> = {};
   let regs: Record<string, string> = {};
-  const cases: Draft[] = [];
+  const regions: Json[] = [];
+  const cases: CaseJson[] = [];
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('#')) continue;
     const [key = '', ...words] = line.trim().split(' ');
     if (line.startsWith(' ')) {
-      const test = cases.at(-1)!;
-      test[key as Variant] = stateOf(words, test.regs, head.get('flags') ?? '');
+      const test: Json = cases.at(-1)!;
+      test[key] = stateOf(words, cases.at(-1)!.regs, head.flags ?? '');
     } else if (key === 'case') cases.push(caseOf(words, regs));
+    else if (key === 'region') regions.push(regionOf(words));
     else if (key === 'regs') regs = Object.fromEntries(fieldsOf(words));
-    else head.set(key, words.join(' '));
+    else head[key] = words.join(' ');
   }
-  const field = (key: string): string => head.get(key) ?? '';
-  return {
-    kernel: field('kernel'),
-    cap0: field('cap0'),
-    cap1: field('cap1'),
-    flags: field('flags'),
-    cases,
-  };
+  return { ...head, regions, cases };
 };

@@ -1,0 +1,69 @@
+/**
+ * What the engines are known to get wrong without saying so (`docs/engines.md`). A recorded run of such
+ * an instruction says nothing about probes, so it is counted as not run.
+ */
+import { type Insn, isRipRelative, modrmReg } from '../x86/insn.ts';
+import type { Recorded } from './exec-table.ts';
+
+/** A finished run of ours, and the instruction at the site. */
+export interface Finished {
+  readonly engine: string;
+  readonly insn: Insn;
+  readonly mnemonic: string;
+  readonly got: Recorded;
+}
+
+interface KnownWrong {
+  readonly reason: string;
+  applies(run: Finished): boolean;
+}
+
+const CANONICAL_END = 0x8000_0000_0000n;
+const SI_KERNEL = 128;
+
+/** An access that general protection refused. */
+const isProtection = ({ signal }: Recorded): boolean =>
+  signal?.signo === 11 && signal.code === SI_KERNEL;
+
+const opcodeIs = ({ opcode }: Insn, ...bytes: number[]): boolean =>
+  bytes.every((byte, i) => opcode[i] === byte);
+
+/** Far transfers, and loads of segment registers. */
+const loadsSegment = (insn: Insn): boolean =>
+  [0xca, 0xcb, 0xcf, 0x8e].some((byte) => opcodeIs(insn, byte)) ||
+  [0xa1, 0xa9, 0xb2, 0xb4, 0xb5].some((byte) => opcodeIs(insn, 0x0f, byte)) ||
+  (opcodeIs(insn, 0xff) && (modrmReg(insn) === 3 || modrmReg(insn) === 5));
+
+const named =
+  (pattern: RegExp) =>
+  ({ mnemonic }: Finished): boolean =>
+    pattern.test(mnemonic);
+
+const ROWS: readonly KnownWrong[] = [
+  { reason: 'lzcnt and tzcnt are bsr and bsf', applies: named(/^[lt]zcnt$/) },
+  { reason: 'fxsave leaves bytes unwritten', applies: named(/^fxsave(64)?$/) },
+  { reason: 'approximations are exact', applies: named(/^r(cp|sqrt)[ps]s$/) },
+  {
+    reason: 'x87 transcendental functions',
+    applies: named(/^(fsin|fcos|fsincos|fptan|fpatan|f2xm1|fyl2x|fyl2xp1|fprem1?)$/),
+  },
+  {
+    reason: 'a jump to a non-canonical address faults at its target',
+    applies: ({ got }) => isProtection(got) && BigInt(got.signal?.ip ?? 0) >= CANONICAL_END,
+  },
+  {
+    reason: 'general protection has no error code',
+    applies: ({ insn, got }) => isProtection(got) && loadsSegment(insn),
+  },
+  {
+    reason: 'an immediate behind a RIP-relative operand moves it',
+    applies: ({ engine, insn, mnemonic }) =>
+      engine === 'unicorn' &&
+      isRipRelative(insn) &&
+      /^(pinsr|pextr|insertps|extractps)/.test(mnemonic),
+  },
+];
+
+/** Why the run cannot be compared, or null. */
+export const knownWrong = (run: Finished): string | null =>
+  ROWS.find((row) => row.applies(run))?.reason ?? null;
