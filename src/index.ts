@@ -44,11 +44,11 @@ export type {
   TreeChanges,
   TreeFile,
 } from './kernel/files/tree.ts';
+export type { Step } from './machine/derivation.ts';
 export {
   BytesExplainer,
   type BytesExplanation,
   type InspectedSite,
-  type Probeable,
   ProgramInspector,
   type ReturnTrampoline,
   type SiteExplanation,
@@ -63,6 +63,7 @@ export {
   requireProfile,
   type StandardIo,
 } from './machine/options.ts';
+export type { Probeable, UsdtDetails, UsdtOperandText } from './machine/probeable.ts';
 export type { RunEnd, RunOptions } from './machine/run.ts';
 export type { Tracefs } from './machine/tracefs.ts';
 export {

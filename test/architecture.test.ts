@@ -36,7 +36,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** npm packages and node: modules, by the folder that may use them; `src/cpu` only as types. */
 const OUTSIDE: Readonly<Record<string, RegExp>> = {
   x86: /^iced-x86$/,
-  host: /^(node:|koffi$|@specy\/x86)/,
+  host: /^(node:|koffi$|@specy\/x86|gecko-profiler-demangle\/)/,
   cli: /^(node:|commander$|picocolors$|cli-table3$)/,
   bench: /^node:/,
   fuzz: /^node:/,

@@ -2,6 +2,7 @@ import { DYNAMIC_ENTRY_SIZE, DynamicTag, SegmentType } from './format.ts';
 import type { ElfReader } from './reader.ts';
 import { offsetOfAddress, type Segment } from './segments.ts';
 import type { SymbolTable } from './symbol-table.ts';
+import { readVersions } from './versions.ts';
 
 /** Tag and value of every entry of the dynamic section, in order. */
 const dynamicEntries = (
@@ -10,8 +11,8 @@ const dynamicEntries = (
 ): readonly (readonly [number, bigint])[] => {
   const entries: [number, bigint][] = [];
   const segment = segments.find(({ type }) => type === SegmentType.Dynamic);
-  if (segment === undefined) return entries;
-  const start = reader.need(segment.offset, segment.fileSize, 'its dynamic section');
+  if (segment === undefined || !reader.has(segment.offset, segment.fileSize)) return entries;
+  const start = Number(segment.offset);
   const end = start + Number(segment.fileSize);
   for (let at = start; at + DYNAMIC_ENTRY_SIZE <= end; at += DYNAMIC_ENTRY_SIZE) {
     const tag = Number(reader.u64(at));
@@ -66,7 +67,19 @@ export const dynamicSymbolTable = (
         ? 0
         : gnuHashCount(reader, gnuHash);
   const stringsSize = Number(dynamic.get(DynamicTag.StrSize) ?? 0n);
-  return { symbols, count, strings, stringsSize, versions: offsetOf(DynamicTag.Versym) };
+  const definitions = offsetOf(DynamicTag.Verdef);
+  return {
+    name: 'the dynamic symbol table',
+    symbols,
+    count,
+    strings,
+    stringsSize,
+    versions: offsetOf(DynamicTag.Versym),
+    versionNames:
+      definitions === undefined
+        ? new Map()
+        : readVersions(reader, definitions, reader.bytes.length, strings),
+  };
 };
 
 /**

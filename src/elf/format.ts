@@ -28,6 +28,7 @@ export const SectionType = {
   Note: 7,
   NoBits: 8,
   DynSym: 11,
+  GnuVerdef: 0x6ffffffd,
   GnuVersym: 0x6fffffff,
 } as const;
 
@@ -41,10 +42,20 @@ export const DynamicTag = {
   SymEntry: 11,
   GnuHash: 0x6ffffef5,
   Versym: 0x6ffffff0,
+  Verdef: 0x6ffffffc,
 } as const;
+
+/** e_shstrndx when the index does not fit: it is in sh_link of section 0. */
+export const SHN_XINDEX = 0xffff;
+
+/** Bit of sh_flags: machine instructions. */
+export const SHF_EXECINSTR = 4n;
 
 /** Bit of a .gnu.version entry: not the default version of the name. */
 export const VERSYM_HIDDEN = 0x8000;
+
+/** High four bits of st_info. */
+export const SymbolBinding = { Local: 0, Global: 1, Weak: 2 } as const;
 
 /** Low four bits of st_info. */
 export const SymbolType = { None: 0, Object: 1, Func: 2, Section: 3, File: 4, Ifunc: 10 } as const;

@@ -5,7 +5,6 @@ import {
   ElfType,
   EM_X86_64,
   PROGRAM_HEADER_SIZE,
-  SECTION_HEADER_SIZE,
 } from './format.ts';
 import { badElf, type ElfReader } from './reader.ts';
 
@@ -16,9 +15,10 @@ export interface ElfHeader {
   readonly type: number;
   readonly entry: bigint;
   readonly programHeaders: { readonly offset: bigint; readonly count: number };
-  /** `count` 0 when the file has none. */
+  /** As written; {@link readSections} judges them. */
   readonly sectionHeaders: {
     readonly offset: bigint;
+    readonly entrySize: number;
     readonly count: number;
     /** Index of the section with the names of sections. */
     readonly names: number;
@@ -47,7 +47,12 @@ export const readHeader = (reader: ElfReader): ElfHeader => {
     type,
     entry: reader.u64(24),
     programHeaders: { offset: reader.u64(32), count },
-    sectionHeaders: readSectionCount(reader),
+    sectionHeaders: {
+      offset: reader.u64(40),
+      entrySize: reader.u16(58),
+      count: reader.u16(60),
+      names: reader.u16(62),
+    },
   };
 };
 
@@ -68,14 +73,4 @@ const typeName = (type: number): string => {
   if (type === ElfType.Rel) return 'an object file (link it first)';
   if (type === ElfType.Core) return 'a core dump';
   return `ELF type ${type}`;
-};
-
-/** Broken section headers are no reason to refuse a program: the kernel never reads them. */
-const readSectionCount = (reader: ElfReader): ElfHeader['sectionHeaders'] => {
-  const offset = reader.u64(40);
-  const count = reader.u16(60);
-  const usable =
-    reader.u16(58) === SECTION_HEADER_SIZE &&
-    offset + BigInt(count * SECTION_HEADER_SIZE) <= BigInt(reader.bytes.length);
-  return { offset, count: usable ? count : 0, names: reader.u16(62) };
 };

@@ -1,5 +1,6 @@
 import { readNeeded } from './dynamic.ts';
-import { ElfType, SegmentFlag, SegmentType, SymbolType } from './format.ts';
+import { ElfType, SegmentFlag, SegmentType } from './format.ts';
+import { type ElfFunction, FunctionIndex } from './functions.ts';
 import { type ElfHeader, readHeader } from './header.ts';
 import { type ElfNote, readNotes } from './notes.ts';
 import { badElf, ElfReader } from './reader.ts';
@@ -7,17 +8,6 @@ import { readSections, type Section } from './sections.ts';
 import { addressOfOffset, offsetOfAddress, readSegments, type Segment } from './segments.ts';
 import type { ElfSymbol } from './symbol-table.ts';
 import { readSymbols } from './symbols.ts';
-
-/** A function that can be probed. */
-export interface ElfFunction {
-  readonly name: string;
-  /** Link-time address. */
-  readonly address: bigint;
-  /** Where its first byte lies in the file. */
-  readonly offset: bigint;
-  /** 0 when the file does not say. */
-  readonly size: bigint;
-}
 
 /** A parsed ELF file: what the layers above ask of one. */
 export class ElfImage {
@@ -27,6 +17,12 @@ export class ElfImage {
   readonly #reader: ElfReader;
   #sections: readonly Section[] | undefined;
   #symbols: readonly ElfSymbol[] | undefined;
+  #functions: FunctionIndex | undefined;
+  #addresses: ReadonlyMap<string, bigint> | undefined;
+  readonly #problems = new Set<string>();
+  readonly #report = (problem: string): void => {
+    this.#problems.add(problem);
+  };
 
   private constructor(reader: ElfReader) {
     this.#reader = reader;
@@ -70,18 +66,18 @@ export class ElfImage {
 
   /** Empty for a file without section headers. */
   get sections(): readonly Section[] {
-    this.#sections ??= readSections(this.#reader, this.header);
+    this.#sections ??= readSections(this.#reader, this.header, this.#report);
     return this.#sections;
   }
 
-  /** Throws `bad-elf` when a note is broken. */
+  /** Broken notes are left out. */
   notes(): ElfNote[] {
-    return readNotes(this.#reader, this.sections, this.segments);
+    return readNotes(this.#reader, this.sections, this.segments, this.#report);
   }
 
   /** Defined symbols, .symtab first. */
   get symbols(): readonly ElfSymbol[] {
-    this.#symbols ??= readSymbols(this.#reader, this.sections, this.segments);
+    this.#symbols ??= readSymbols(this.#reader, this.sections, this.segments, this.#report);
     return this.#symbols;
   }
 
@@ -98,38 +94,29 @@ export class ElfImage {
     return addressOfOffset(this.segments, offset);
   }
 
-  /** Functions in address order, each name and address once. */
+  /** Functions and labels in code, in address order, each name and address once. */
   functions(): ElfFunction[] {
-    const seen = new Set<string>();
-    return this.symbols
-      .filter(isFunction)
-      .flatMap((symbol) => this.#withOffset(symbol))
-      .filter(({ name, address }) => {
-        const key = `${name} ${address}`;
-        return !seen.has(key) && seen.add(key);
-      })
-      .sort((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0));
+    return this.#functionIndex().all();
   }
 
-  /**
-   * The function of that name, its default version if there are several; a label without a type
-   * (assembly) if no function has the name.
-   */
-  findFunction(name: string): ElfFunction | undefined {
-    const named = this.symbols.filter((symbol) => symbol.name === name);
-    const functions = named.filter(isFunction);
-    const best =
-      functions.find(({ hidden }) => !hidden) ??
-      functions[0] ??
-      named.find(({ type }) => type === SymbolType.None);
-    return best === undefined ? undefined : this.#withOffset(best)[0];
+  /** What a name (`name`, `name@VERSION`) stands for: one place, none, or several. */
+  functionsNamed(name: string): readonly ElfFunction[] {
+    return this.#functionIndex().named(name);
   }
 
-  #withOffset({ name, address, size }: ElfSymbol): ElfFunction[] {
-    const offset = this.offsetOfAddress(address);
-    return offset === undefined ? [] : [{ name, address, offset, size }];
+  /** Link-time address of a symbol of any type. */
+  symbolAddress(name: string): bigint | undefined {
+    this.#addresses ??= new Map(this.symbols.map((symbol) => [symbol.name, symbol.address]));
+    return this.#addresses.get(name);
+  }
+
+  /** Sentences about what was left out so far because it is broken, each once. */
+  get problems(): readonly string[] {
+    return [...this.#problems];
+  }
+
+  #functionIndex(): FunctionIndex {
+    this.#functions ??= new FunctionIndex(this.sections, this.segments, this.symbols);
+    return this.#functions;
   }
 }
-
-const isFunction = ({ type }: ElfSymbol): boolean =>
-  type === SymbolType.Func || type === SymbolType.Ifunc;

@@ -1,8 +1,12 @@
+import { bytesText } from '../base/byte-text.ts';
 import { view } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 
 export const badElf = (path: string, problem: string): TraplineError =>
   new TraplineError('bad-elf', `${path}: ${problem}`);
+
+/** Takes a sentence about a part of a file that was left out because it is broken. */
+export type Report = (problem: string) => void;
 
 /** Little-endian reads that fail with one clear sentence instead of a RangeError. */
 export class ElfReader {
@@ -33,10 +37,15 @@ export class ElfReader {
     return this.#view.getBigUint64(at, true);
   }
 
+  /** Whether [offset, offset + size) lies inside the file. */
+  has(offset: bigint, size: bigint): boolean {
+    const length = BigInt(this.bytes.length);
+    return size <= length && offset <= length - size;
+  }
+
   /** Throws unless [offset, offset + size) lies inside the file. Returns the offset as a number. */
   need(offset: bigint, size: bigint, what: string): number {
-    const length = BigInt(this.bytes.length);
-    if (size > length || offset > length - size)
+    if (!this.has(offset, size))
       throw badElf(this.path, `truncated: ${what} past the end of the file`);
     return Number(offset);
   }
@@ -45,6 +54,6 @@ export class ElfReader {
   string(at: number, end: number = this.bytes.length): string {
     const nul = this.bytes.indexOf(0, at);
     const to = nul < 0 || nul > end ? end : nul;
-    return new TextDecoder().decode(this.bytes.subarray(at, to));
+    return bytesText(this.bytes.subarray(at, to));
   }
 }

@@ -1,6 +1,5 @@
 import { fromHex, toHex } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
-import { type UsdtSite, usdtSites } from '../consumers/usdt/notes.ts';
 import { ElfImage } from '../elf/image.ts';
 import {
   type Explanation,
@@ -11,6 +10,9 @@ import {
   returnTrampoline,
 } from '../uprobes/index.ts';
 import { Printer } from '../x86/print.ts';
+import { offsetSteps, type Step, symbolSteps, usdtSteps } from './derivation.ts';
+import { findSymbol, findUsdt, isNoPlace } from './names.ts';
+import { type Named, namedPlaces, type Probeable, problemsOf } from './probeable.ts';
 
 /** Where bare bytes are taken to lie. */
 const BARE_ADDRESS = 0x401000n;
@@ -49,23 +51,6 @@ export class BytesExplainer {
   }
 }
 
-/** A function or USDT site, and what a probe there would meet. */
-export interface Probeable {
-  readonly kind: 'function' | 'usdt';
-  /** `name`, or `provider:name`. */
-  readonly name: string;
-  readonly offset: bigint;
-  /** Link-time address. */
-  readonly address: bigint;
-  /** First instruction, AT&T syntax. */
-  readonly instruction: string;
-  readonly verdict: Explanation['verdict'];
-  readonly reason: string;
-  readonly optimisable: boolean;
-  /** USDT only: its semaphore's file offset (0 = none) and its argument descriptions. */
-  readonly usdt: { readonly semaphore: bigint; readonly args: string } | null;
-}
-
 /** One site under one kernel. */
 export interface SiteExplanation extends Explanation {
   readonly profile: string;
@@ -96,53 +81,37 @@ export class ProgramInspector {
     this.#image = ElfImage.parse(bytes, path);
   }
 
-  /** Functions in address order, then USDT sites in the order of their notes. */
+  /** Functions and labels in address order, then USDT sites in the order of their notes. */
   list(profile: Profile): readonly Probeable[] {
     const printer = new Printer();
-    const of = (
-      base: Pick<Probeable, 'kind' | 'name' | 'offset' | 'address' | 'usdt'>,
-    ): Probeable => {
-      const bytes = this.#bytesAt(base.offset);
-      const { verdict, reason, optimisable } = this.#explainAt(base.offset, profile);
-      return {
-        ...base,
-        instruction: printer.print(bytes, base.address),
-        verdict,
-        reason,
-        optimisable,
-      };
-    };
-    const functions = this.#image
-      .functions()
-      .map(({ name, offset, address }) =>
-        of({ kind: 'function', name, offset, address, usdt: null }),
-      );
-    const sites = usdtSites(this.#image).map((site) => of(usdtProbeable(site)));
-    printer.free();
-    return [...functions, ...sites];
-  }
-
-  /**
-   * The single places a spot stands for: several where it is a USDT probe.
-   * @param spot as {@link ProgramInspector.explain} takes it, or `%PROVIDER:NAME`
-   * @throws TraplineError `bad-probe` when there is no such USDT probe
-   */
-  spots(spot: string): readonly string[] {
-    if (!spot.startsWith('%')) return [spot];
-    const sites = usdtSites(this.#image).filter(
-      ({ provider, name }) => spot === `%${provider}:${name}`,
+    const listed = namedPlaces(this.#image, profile).map((place) =>
+      this.#judge(place, profile, printer),
     );
-    if (sites.length === 0) throw this.#noPlace(spot);
-    return sites.map(({ offset }) => `0x${offset.toString(16)}`);
+    printer.free();
+    return listed;
+  }
+
+  /** Sentences about parts of the file that are broken and were left out. */
+  problems(): readonly string[] {
+    return problemsOf(this.#image);
   }
 
   /**
-   * One site under every profile, or under one.
-   * @param spot file offset (`0x…`), `SYMBOL` or `SYMBOL+N`
+   * A site under every profile, or under some; every site of a USDT probe.
+   * @param spot file offset (`0x…`), `SYMBOL`, `SYMBOL+N` or `%PROVIDER:NAME`
    * @throws TraplineError `bad-probe` when there is no such place
    */
-  explain(spot: string, profiles: readonly Profile[] = PROFILES): InspectedSite {
-    const offset = this.#offsetOf(spot);
+  explain(spot: string, profiles: readonly Profile[] = PROFILES): readonly InspectedSite[] {
+    return this.#placesOf(spot).map((place) => this.#inspect(place, profiles));
+  }
+
+  #judge(place: Named, profile: Profile, printer: Printer): Probeable {
+    const { verdict, reason, optimisable } = this.#explainAt(place.offset, profile);
+    const instruction = printer.print(this.#bytesAt(place.offset), place.address);
+    return { ...place, instruction, verdict, reason, optimisable };
+  }
+
+  #inspect({ offset, steps, kind }: SpotPlace, profiles: readonly Profile[]): InspectedSite {
     const bytes = this.#bytesAt(offset);
     const address = this.#image.addressOfOffset(offset) ?? null;
     const printer = new Printer();
@@ -159,7 +128,16 @@ export class ProgramInspector {
     });
     const returns = returnTrampolines(printer, profiles);
     printer.free();
-    return { offset, address, bytes: toHex(bytes), text, profiles: explanations, returns };
+    return {
+      offset,
+      address,
+      kind,
+      bytes: toHex(bytes),
+      text,
+      steps,
+      profiles: explanations,
+      returns,
+    };
   }
 
   #explainAt(offset: bigint, profile: Profile): Explanation {
@@ -174,31 +152,64 @@ export class ProgramInspector {
     return bytes;
   }
 
-  #offsetOf(spot: string): bigint {
-    const offset = /^\d/.test(spot) ? parseNumber(spot) : this.#symbolOffset(spot);
-    if (offset !== undefined && offset < BigInt(this.#image.bytes.length)) return offset;
-    throw this.#noPlace(spot);
+  #placesOf(spot: string): readonly SpotPlace[] {
+    const places = /^\d/.test(spot)
+      ? this.#offsetPlace(spot)
+      : spot.startsWith('%')
+        ? this.#usdtPlaces(spot)
+        : this.#symbolPlace(spot);
+    if (places.some(({ offset }) => offset >= BigInt(this.#image.bytes.length)))
+      throw this.#noPlace(`has no place ${spot}`);
+    return places;
   }
 
-  #noPlace(spot: string): TraplineError {
-    return new TraplineError('bad-probe', `${this.#image.path} has no place ${spot}`, {
+  #offsetPlace(spot: string): readonly SpotPlace[] {
+    const offset = parseNumber(spot);
+    if (offset === undefined) throw this.#noPlace(`has no place ${spot}`);
+    const address = this.#image.addressOfOffset(offset) ?? null;
+    return [{ offset, kind: null, steps: offsetSteps(this.#image, offset, address) }];
+  }
+
+  #usdtPlaces(spot: string): readonly SpotPlace[] {
+    const [, provider = '', name = ''] = /^%([^:]*):(.*)$/.exec(spot) ?? [];
+    const sites = findUsdt(this.#image, provider, name);
+    if (isNoPlace(sites)) throw this.#noPlace(sites.reason);
+    return sites.map((site) => ({
+      offset: site.offset,
+      kind: 'usdt',
+      steps: usdtSteps(this.#image, site),
+    }));
+  }
+
+  #symbolPlace(spot: string): readonly SpotPlace[] {
+    const [, name = '', addend = '0'] = /^(.+?)(?:\+(\w+))?$/.exec(spot) ?? [];
+    const found = findSymbol(this.#image, name);
+    if (isNoPlace(found)) throw this.#noPlace(found.reason);
+    const plus = parseNumber(addend);
+    if (plus === undefined) throw this.#noPlace(`has no place ${spot}`);
+    const steps = symbolSteps(this.#image, found, plus);
+    return [{ offset: found.offset + plus, kind: found.kind, steps }];
+  }
+
+  #noPlace(reason: string): TraplineError {
+    return new TraplineError('bad-probe', `${this.#image.path} ${reason}`, {
       hint: `\`trapline list ${this.#image.path}\` shows functions, USDT probes and their offsets`,
     });
   }
-
-  #symbolOffset(spot: string): bigint | undefined {
-    const [, name = '', addend = '0'] = /^(.+?)(?:\+(\w+))?$/.exec(spot) ?? [];
-    const base = this.#image.findFunction(name)?.offset;
-    const plus = parseNumber(addend);
-    return base === undefined || plus === undefined ? undefined : base + plus;
-  }
 }
+
+/** A place a spot stands for, and how it was found. */
+type SpotPlace = Pick<InspectedSite, 'offset' | 'kind' | 'steps'>;
 
 /** What {@link ProgramInspector.explain} tells. */
 export interface InspectedSite {
   readonly offset: bigint;
   /** Link-time address; null when no segment maps the offset. */
   readonly address: bigint | null;
+  /** What named it; null for a bare offset. */
+  readonly kind: Probeable['kind'] | null;
+  /** The arithmetic from the name to the offset. */
+  readonly steps: readonly Step[];
   /** The 16 bytes the kernel looks at, as hex. */
   readonly bytes: string;
   readonly text: string;
@@ -206,15 +217,6 @@ export interface InspectedSite {
   /** The same for every site. */
   readonly returns: readonly ReturnTrampoline[];
 }
-
-const usdtProbeable = ({ provider, name, offset, address, semaphore, args }: UsdtSite) =>
-  ({
-    kind: 'usdt',
-    name: `${provider}:${name}`,
-    offset,
-    address,
-    usdt: { semaphore, args },
-  }) as const;
 
 const listing = (printer: Printer, code: Uint8Array): readonly TrampolineLine[] =>
   printer.listing(code, 0n).map(({ bytes, text }) => ({ bytes: toHex(bytes), text }));

@@ -2,10 +2,10 @@ import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
 import { TraplineError } from '../base/errors.ts';
 import type { PathKind, Site } from '../consumers/event/site.ts';
 import { PROGRAM_PATH } from '../consumers/event/site.ts';
-import { usdtSites } from '../consumers/usdt/notes.ts';
 import { ElfImage } from '../elf/image.ts';
 import type { FileView } from '../kernel/files/file-view.ts';
 import type { Inode } from '../memory/backing.ts';
+import { findSymbol, findUsdt, isNoPlace, type NoPlace } from './names.ts';
 
 /** One place of a file that a probe goes to. */
 export interface Place {
@@ -53,19 +53,16 @@ export class Locator {
       throw refusal(probe, `${path} is not in the guest's file view`, inode, SHOW_IT);
     const at = (offset: bigint): Place => ({ inode, path, offset, refCtr: site.refCtr });
     const { spot } = site;
-    const list = `\`trapline list ${path}\` shows what there is`;
+    const refuse = ({ reason, errno }: NoPlace): TraplineError =>
+      refusal(probe, `${path} ${reason}`, errno, `\`trapline list ${path}\` shows what there is`);
     if (spot.kind === 'offset') return [at(spot.offset)];
     if (spot.kind === 'symbol') {
-      const found = this.image(inode).findFunction(spot.symbol);
-      if (found !== undefined) return [at(found.offset + spot.addend)];
-      throw refusal(probe, `${path} has no function ${spot.symbol}`, 'ENOENT', list);
+      const found = findSymbol(this.image(inode), spot.symbol);
+      if (isNoPlace(found)) throw refuse(found);
+      return [at(found.offset + spot.addend)];
     }
-    const { provider, name } = spot;
-    const sites = usdtSites(this.image(inode)).filter(
-      (one) => one.provider === provider && one.name === name,
-    );
-    if (sites.length === 0)
-      throw refusal(probe, `${path} has no USDT probe ${provider}:${name}`, 'ENOENT', list);
+    const sites = findUsdt(this.image(inode), spot.provider, spot.name);
+    if (isNoPlace(sites)) throw refuse(sites);
     return sites.map(({ offset, semaphore }) => ({ inode, path, offset, refCtr: semaphore }));
   }
 

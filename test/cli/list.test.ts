@@ -1,6 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ACTOR, jsonLines, PROGRAM, trapline } from './cli.ts';
+import { ACTOR, jsonLines, PROGRAM, temporaryDirectory, trapline } from './cli.ts';
 
 const USDT = join(import.meta.dirname, 'usdt.elf');
 
@@ -23,14 +24,21 @@ describe('trapline list', () => {
     expect(document).toMatchObject({ v: 1, type: 'list', path: USDT, profile: 'k7.3' });
     expect(document?.probeable).toMatchObject([
       { kind: 'function', name: '_start', offset: '0x1000', address: '0x401000' },
+      { kind: 'label', name: 'one', offset: '0x1005' },
+      { kind: 'label', name: 'two', offset: '0x100b' },
       { kind: 'usdt', name: 'shop:sale', offset: '0x1005', usdt: { args: '-4@%edi' } },
       { kind: 'usdt', name: 'shop:sale', offset: '0x100b', verdict: 'emulate' },
     ]);
   });
 
   it('says when a file names nothing', () => {
-    const { status, stdout } = trapline(['list', PROGRAM]);
-    expect(status).toBe(0);
+    // The program without its section headers: e_shoff, e_shnum and e_shstrndx are zero.
+    const stripped = join(temporaryDirectory(), 'stripped');
+    const bytes = readFileSync(PROGRAM);
+    bytes.fill(0, 40, 48).fill(0, 60, 64);
+    writeFileSync(stripped, bytes);
+    const { status, stdout, stderr } = trapline(['list', stripped]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/no functions and no USDT sites/);
   });
 });

@@ -73,6 +73,7 @@ describe('functions', () => {
         'weak_one 1002',
         'local_one 1003',
         'chosen 1006',
+        'label 100e',
         'versioned_old 100f',
         'versioned 100f',
         'versioned_new 1010',
@@ -82,18 +83,27 @@ describe('functions', () => {
     for (const found of image.functions()) expect(found.offset).toBe(offset(found.address));
   });
 
-  it('are found by name, in their default version', () => {
+  it('are found by name, in their default version, or in the one that is asked for', () => {
     const expectedVersion = {
       name: 'versioned',
+      kind: 'function',
+      version: 'NEW',
       address: 0x1010n,
       offset: offset(0x1010n),
       size: 2n,
     };
-    expect(image.findFunction('versioned')).toEqual(expectedVersion);
-    expect(withoutSections().findFunction('versioned')).toEqual(expectedVersion);
-    expect(image.findFunction('label')?.address).toBe(0x100en);
-    expect(image.findFunction('thing')).toBeUndefined();
-    expect(image.findFunction('missing')).toBeUndefined();
+    for (const file of [image, withoutSections()]) {
+      expect(file.functionsNamed('versioned')).toEqual([expectedVersion]);
+      expect(file.functionsNamed('versioned@NEW')).toEqual([expectedVersion]);
+      expect(file.functionsNamed('versioned@@NEW')).toEqual([expectedVersion]);
+      expect(file.functionsNamed('versioned@OLD')[0]?.address).toBe(0x100fn);
+      expect(file.functionsNamed('versioned@OLDER')).toEqual([]);
+    }
+    expect(image.functionsNamed('label')).toMatchObject([{ kind: 'label', address: 0x100en }]);
+    expect(image.functionsNamed('chosen')).toMatchObject([{ kind: 'ifunc', address: 0x1006n }]);
+    expect(image.functionsNamed('thing')).toEqual([]);
+    expect(image.functionsNamed('missing')).toEqual([]);
+    expect(image.problems).toEqual([]);
   });
 });
 
@@ -113,15 +123,24 @@ describe('notes', () => {
   it('are read from sections that no segment holds', () => {
     const notes = ElfImage.parse(BYTES, '/symbols.so').notes();
     expect(notes).toEqual([
-      { name: 'trapline', type: 42, description: new TextEncoder().encode('12345') },
-      { name: 'end', type: 7, description: new Uint8Array() },
+      {
+        section: '.note.trapline',
+        name: 'trapline',
+        type: 42,
+        description: new TextEncoder().encode('12345'),
+      },
+      { section: '.note.trapline', name: 'end', type: 7, description: new Uint8Array() },
     ]);
   });
 
-  it('that are longer than their section are refused', () => {
+  it('that are longer than their section are left out, and told of', () => {
     const bytes = Uint8Array.from(BYTES);
     const at = Buffer.from(bytes).indexOf('trapline\0') - 12;
     view(bytes).setUint32(at + 4, 1000, true);
-    expect(() => ElfImage.parse(bytes, '/x').notes()).toThrow(/longer than its section/);
+    const image = ElfImage.parse(bytes, '/x');
+    expect(image.notes()).toEqual([]);
+    expect(image.problems).toEqual([
+      'note 1 of section .note.trapline is longer than what is left of it',
+    ]);
   });
 });

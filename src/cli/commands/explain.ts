@@ -12,13 +12,14 @@ import {
 } from '../../index.ts';
 import { Status, UsageError } from '../errors.ts';
 import { readRegularFile, readText } from '../files.ts';
-import { type Colors, colorsFor, print, printJson } from '../output.ts';
+import { type Colors, colorsFor, print, printable, printJson } from '../output.ts';
 import { paintInstruction, paintVerdict } from '../paint.ts';
 import type { CommonOptions } from '../program/common.ts';
 
 export interface ExplainOptions extends CommonOptions {
   readonly bytes?: readonly string[];
   readonly bytesFile?: string;
+  readonly explainOffset?: boolean;
 }
 
 const bytesOf = (hex: string, where: string): Uint8Array => {
@@ -107,12 +108,25 @@ const grouped = (site: InspectedSite): [names: string[], explanation: SiteExplan
   return [...groups.values()];
 };
 
-const siteText = (path: string, site: InspectedSite, colors: Colors): string[] => {
+/** What a probe on a name does not do. */
+const IFUNC_WARNING =
+  'this is an IFUNC: the code here chooses the function that callers get and is not called by them; probe the chosen one';
+
+const siteText = (
+  path: string,
+  site: InspectedSite,
+  showSteps: boolean,
+  colors: Colors,
+): string[] => {
   const address = site.address === null ? 'not mapped' : `address 0x${site.address.toString(16)}`;
   const length = site.profiles.find((one) => one.length !== null)?.length ?? null;
   const bytes = site.bytes.slice(0, length === null ? undefined : 2 * length);
   return [
-    `${path}: file offset 0x${site.offset.toString(16)}, ${address}`,
+    `${printable(path)}: file offset 0x${site.offset.toString(16)}, ${address}`,
+    ...(site.kind === 'ifunc' ? [`  ${colors.red(IFUNC_WARNING)}`] : []),
+    ...(showSteps ? site.steps : []).map(
+      ({ about, text }) => `  ${about.padEnd(9)} ${printable(text)}`,
+    ),
     `  ${bytes}  ${paintInstruction(site.text, colors)}`,
     ...grouped(site).flatMap(([names, found]) => [
       '',
@@ -138,12 +152,11 @@ const explainSite = (text: string, options: ExplainOptions): void => {
     throw new UsageError(`"${text}" is not PROGRAM:SITE, for instance ./calc:add`);
   const profiles = options.kernel === undefined ? PROFILES : [requireProfile(options.kernel)];
   const inspector = new ProgramInspector(readRegularFile(path), path);
-  for (const one of inspector.spots(spot)) {
-    const site = inspector.explain(one, profiles);
+  for (const site of inspector.explain(spot, profiles)) {
     const { offset, address } = site;
     if (options.json)
       printJson({ v: 1, type: 'site', path, ...site, offset: hex(offset), address: hex(address) });
-    else print(siteText(path, site, colorsFor(options.color)));
+    else print(siteText(path, site, options.explainOffset ?? false, colorsFor(options.color)));
   }
 };
 
@@ -155,6 +168,8 @@ export const explain = async (
   const bare = options.bytes !== undefined || options.bytesFile !== undefined;
   if (bare === (site !== undefined))
     throw new UsageError('explain takes either PROGRAM:SITE or --bytes or --bytes-file');
+  if (bare && options.explainOffset)
+    throw new UsageError('--explain-offset goes with PROGRAM:SITE');
   if (site === undefined) explainBytes(options);
   else explainSite(site, options);
   return Status.ok;

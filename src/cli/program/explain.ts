@@ -7,7 +7,8 @@ export const addExplain = (program: Command, done: Done): void => {
     .summary('one site in depth, or bare instruction bytes')
     .description('What the kernel makes of an instruction: refused, emulated or stepped, and why.')
     .usage('[options] PROGRAM:SITE | --bytes HEX | --bytes-file FILE')
-    .argument('[site]', 'PROGRAM:OFFSET, PROGRAM:SYMBOL or PROGRAM:SYMBOL+N')
+    .argument('[site]', 'PROGRAM:OFFSET, PROGRAM:SYMBOL[+N] or PROGRAM:%PROVIDER:NAME')
+    .option('--explain-offset', 'shows the arithmetic from the name to the file offset')
     .option('--bytes <hex>', 'an instruction; repeatable', collect)
     .option('--bytes-file <file>', 'file with one instruction in hex a line; - is stdin')
     .addHelpText(
@@ -15,6 +16,7 @@ export const addExplain = (program: Command, done: Done): void => {
       `
 Examples:
   trapline explain ./calc:add
+  trapline explain --explain-offset ./calc:add+4
   trapline explain --kernel k6.18 --bytes 0f1f440000
   trapline explain --json --bytes-file encodings.txt`,
     )
