@@ -27,6 +27,9 @@ export const UcReg = {
 /** Results of `uc_emu_start` that this layer tells apart. */
 export const UcError = { ok: 0, invalidInstruction: 10 } as const;
 
+/** `type` of a memory hook: the region may not be executed. */
+export const FETCH_PROTECTED = 24;
+
 /** `type` of a memory hook: Unicorn has no region there for a read, a write, a fetch. */
 export const MISSING_REGION: ReadonlySet<number> = new Set([19, 20, 21]);
 
@@ -51,6 +54,8 @@ export interface Hooks {
   syscall(): void;
   /** A block is about to run; `size` is that of the translation, 0 when it was cut short. */
   block(address: number, size: number): void;
+  /** A byte of code is about to be translated; only where {@link UnicornCpu.announcesFetches}. */
+  fetch(address: number, size: number): void;
   /** Unicorn knows no region at `address`. True: retry, it is there now. */
   regionMissing(address: bigint): boolean;
 }
@@ -61,6 +66,8 @@ export interface UnicornCpu {
   readonly windowSize: number;
   /** Fresh memory is zero. */
   readonly zeroed: boolean;
+  /** Code in regions without the right to execute is executed all the same, after a `fetch` a byte. */
+  readonly announcesFetches: boolean;
   allocate(size: number): HostBlock;
   free(block: HostBlock): void;
   /** Makes `block` a region at `address`; `prot` as in mmap(2). */

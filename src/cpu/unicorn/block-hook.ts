@@ -11,6 +11,7 @@ import { effectiveAddress } from './traps.ts';
 /** `jmp $`: ends a translation, and goes on at the instruction it hides. */
 const JUMP = Uint8Array.of(0xeb, 0xfe);
 const INT3 = Uint8Array.of(0xcc);
+const NOT_FETCHING = -1;
 /** More than halving the longest block takes. */
 const ATTEMPTS = 8;
 /** Far away, yet with room for exact sums. */
@@ -43,6 +44,8 @@ export class BlockHook {
   private planted: Planted | null = null;
   /** The next block needs a close look, whatever it is. */
   private attentive = false;
+  /** The byte that would go on with the translation in hand. */
+  private fetched = NOT_FETCHING;
   /** The next translation may have no hook. */
   private hookless = false;
   /** How often the same block has been divided in a row. */
@@ -96,7 +99,19 @@ export class BlockHook {
     this.attentive = true;
   }
 
+  /** Where a translation begins, the block is planned before Unicorn sees more than its first byte. */
+  fetch(address: number, size: number): void {
+    const begins = address !== this.fetched;
+    this.fetched = address + size;
+    if (!begins || this.planted !== null || this.memory.protAt(address) === undefined) return;
+    const { refusal, split } = this.blocks.at(address).plan;
+    if (refusal === null && split === 0) return;
+    const at = address + split;
+    if (this.memory.protAt(at + 1) !== undefined) this.put(at, JUMP, null);
+  }
+
   enter(address: number, size: number): void {
+    this.fetched = NOT_FETCHING;
     const count = this.blocks.plainCount(address, size);
     if (count === 0 || this.left <= 0 || this.attentive) this.look(address, size);
     else this.passed(address, count);
@@ -119,6 +134,7 @@ export class BlockHook {
 
   /** Puts back what was planted; the translation keeps it. True: the int3 at RIP was ours. */
   uproot(): boolean {
+    this.fetched = NOT_FETCHING;
     const { planted } = this;
     if (planted === null) return false;
     this.memory.write(planted.address, planted.bytes);
@@ -203,7 +219,9 @@ export class BlockHook {
   private divideOrStep(block: Block, size: number): void {
     this.attempts = block.address === this.attempted ? this.attempts + 1 : 0;
     this.attempted = block.address;
-    if (this.attempts < ATTEMPTS) this.divide(this.shortened(block, size), size);
+    // Under TF a translation is one instruction already.
+    if (this.regs.trapFlag) this.passed(block.address, 1);
+    else if (this.attempts < ATTEMPTS) this.divide(this.shortened(block, size), size);
     else this.stepOver(block);
   }
 
@@ -215,13 +233,18 @@ export class BlockHook {
     this.state.leaveBlock();
   }
 
+  /** Changes code, and has it translated anew. */
   private plant(address: number, code: Uint8Array, then: (() => void) | null): void {
+    this.put(address, code, then);
+    this.cpu.forgetCode(address, code.length);
+  }
+
+  private put(address: number, code: Uint8Array, then: (() => void) | null): void {
     const bytes = new Uint8Array(code.length);
     this.memory.read(address, bytes);
     this.planted = { address, bytes, then };
     this.attentive = true;
     this.memory.write(address, code);
-    this.cpu.forgetCode(address, code.length);
   }
 
   /** Lets the next translation of the block end at its split. */

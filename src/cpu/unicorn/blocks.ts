@@ -91,10 +91,11 @@ export class Blocks {
 
   /**
    * Forgets blocks that overlap the range.
-   * @returns what to have Unicorn forget too, all of these blocks; null: there were none
+   * @returns what to have Unicorn forget too, all of these blocks; null: there were none. It begins with a block:
+   * the native library does nothing when the first page of a range is not there.
    */
   forget(start: number, size: number): { readonly start: number; readonly end: number } | null {
-    let from = start;
+    let from = Number.POSITIVE_INFINITY;
     let to = 0;
     const last = Math.floor((start + size - 1) / PAGE);
     for (let page = Math.floor(start / PAGE); page <= last; page++)
@@ -103,7 +104,7 @@ export class Blocks {
         if (block.address >= start + size || end <= start) continue;
         this.drop(block);
         from = Math.min(from, block.address);
-        to = Math.max(to, end, start + size);
+        to = Math.max(to, end);
       }
     return to === 0 ? null : { start: from, end: to };
   }

@@ -101,6 +101,7 @@ export class UnicornEngine implements Engine, BlockTraps {
       interrupt: () => {},
       syscall: () => this.onSyscall(),
       block: () => {},
+      fetch: () => {},
       regionMissing: () => false,
     };
     this.cpu = kind.library.open(hooks);
@@ -121,6 +122,7 @@ export class UnicornEngine implements Engine, BlockTraps {
     this.state.forgetException();
     hooks.interrupt = (vector) => this.onInterrupt(vector);
     hooks.block = (address, size) => this.blockHook.enter(address, size);
+    hooks.fetch = (address, size) => this.blockHook.fetch(address, size);
     hooks.regionMissing = (address) => this.memory.backEmpty(pageOf(address));
   }
 

@@ -73,8 +73,27 @@ const verdict = (facts: OpcodeFacts, quirks: Quirks): RefusalKind | null => {
   return kind;
 };
 
-const refusalOf = (scanner: Scanner, quirks: Quirks): Refusal | null => {
-  const kind = verdict(scanner.facts, quirks);
+const LEGACY_PREFIXES: ReadonlySet<number> = new Set([
+  ...[0x66, 0x67, 0xf0, 0xf2, 0xf3],
+  ...[0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65],
+]);
+const isRex = (byte: number): boolean => (byte & 0xf0) === 0x40;
+
+/** The CPU forgets a REX that is not the last prefix (SDM vol. 2, 2.2.1); Unicorn does not. */
+const hasLostRex = (bytes: Uint8Array, at: number): boolean => {
+  let rex = false;
+  for (let i = at; i < bytes.length; i++) {
+    const byte = bytes[i]!;
+    const prefix = isRex(byte) || LEGACY_PREFIXES.has(byte);
+    if (rex && prefix) return true;
+    if (!prefix) return false;
+    rex = isRex(byte);
+  }
+  return false;
+};
+
+const refusalOf = (scanner: Scanner, quirks: Quirks, lostRex: boolean): Refusal | null => {
+  const kind = verdict(scanner.facts, quirks) ?? (lostRex ? 'unsupported' : null);
   if (kind === null) return null;
   return { kind, text: kind === 'unsupported' ? scanner.text() : '' };
 };
@@ -133,7 +152,7 @@ export const planBlock = (bytes: Uint8Array, address: bigint, quirks: Quirks): B
   let end = 0;
   scanner.open(bytes, address);
   while (scanner.next() && !scanner.truncated) {
-    const refusal = refusalOf(scanner, quirks);
+    const refusal = refusalOf(scanner, quirks, hasLostRex(bytes, end));
     if (refusal !== null && end === 0) return { ends: [scanner.length], guards, refusal, split: 0 };
     if (refusal !== null || ends.length === MAX_INSTRUCTIONS || mustBeFirst(end, quirks)) {
       break;

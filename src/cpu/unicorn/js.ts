@@ -138,6 +138,7 @@ class HeapWindow implements LibraryMemory {
 class JsCpu implements UnicornCpu {
   readonly windowSize = 0x4_0000;
   readonly zeroed = false;
+  readonly announcesFetches = false;
   private readonly module: UnicornModule;
   private readonly uc: number;
   /** Scratch for register values and small results. */

@@ -15,6 +15,8 @@ export const PAGE = 4096;
 export const USER_END = 0x8000_0000_0000;
 /** Rights of a page that is not mapped. */
 const ABSENT = 0xff;
+/** Rights are the page tables' affair. */
+const EVERYTHING = Prot.Read | Prot.Write | Prot.Exec;
 /** So many empty windows are kept for the next mapping. */
 const SPARE = 16;
 
@@ -47,6 +49,7 @@ export class GuestMemory {
   private readonly cpu: UnicornCpu;
   private readonly tables: PageTables;
   private readonly windowSize: number;
+  private readonly regionProt: number;
   private readonly windows = new Map<number, Extent>();
   private readonly spare = new Set<Extent>();
   /** The CPU may still hold translations of addresses that were taken away. */
@@ -56,6 +59,7 @@ export class GuestMemory {
     this.cpu = cpu;
     this.tables = tables;
     this.windowSize = cpu.windowSize;
+    this.regionProt = cpu.announcesFetches ? Prot.Read | Prot.Write : EVERYTHING;
   }
 
   map(start: number, size: number, prot: number): void {
@@ -212,7 +216,7 @@ export class GuestMemory {
     const pages = size / PAGE;
     const prots = new Uint8Array(pages).fill(ABSENT);
     const extent = { start, block, prots, mapped: 0, fresh: this.cpu.zeroed ? 0 : pages };
-    this.cpu.map(start, 7, block);
+    this.cpu.map(start, this.regionProt, block);
     for (let i = 0; i < count; i++) this.windows.set(index + i, extent);
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  FETCH_PROTECTED,
   type Hooks,
   type HostBlock,
   type LibraryMemory,
@@ -108,6 +109,7 @@ class NativeMemory implements LibraryMemory {
 class NativeCpu implements UnicornCpu {
   readonly windowSize = 0x20_0000;
   readonly zeroed = true;
+  readonly announcesFetches = true;
   private readonly uc: Handle;
   private readonly lib: Functions;
   private readonly callbacks: bigint[] = [];
@@ -132,9 +134,13 @@ class NativeCpu implements UnicornCpu {
     this.addHook(
       HOOK.fault,
       callbacks.fault,
-      // koffi hands over values above 2^63 as negative ones
-      (_uc: Handle, type: number, address: bigint | number) =>
-        !MISSING_REGION.has(type) || hooks.regionMissing(BigInt.asUintN(64, BigInt(address))),
+      (_uc: Handle, type: number, address: bigint | number, size: number) => {
+        if (type === FETCH_PROTECTED) hooks.fetch(Number(address), size);
+        // koffi hands over values above 2^63 as negative ones
+        return (
+          !MISSING_REGION.has(type) || hooks.regionMissing(BigInt.asUintN(64, BigInt(address)))
+        );
+      },
     );
   }
 

@@ -39,6 +39,22 @@ export const textTests = (rig: () => Rig): void => {
     expect([...ran(), rig().get(Reg.Rax)]).toEqual(['int3@8', 7n]);
   });
 
+  it('sees new code where a page before it has gone first', () => {
+    const PLACE = 0x80_0000n;
+    const PAGE = 0x1000n;
+    const second = (listing: string): bigint => {
+      rig().engine.map(PLACE, 2n * PAGE, Prot.Read | Prot.Exec);
+      rig().engine.poke(PLACE + PAGE, code(listing));
+      rig().set(Reg.Rip, PLACE + PAGE);
+      rig().run();
+      rig().engine.protect(PLACE, PAGE, Prot.None);
+      rig().engine.unmap(PLACE, 2n * PAGE);
+      return rig().get(Reg.Rax);
+    };
+    expect(second('b8 01 00 00 00  mov eax,1\n cc  int3')).toBe(1n);
+    expect(second('b8 02 00 00 00  mov eax,2\n cc  int3')).toBe(2n);
+  });
+
   it('sees a poke from a trap handler into the block that is running', () => {
     rig().load(LOOP);
     let hits = 0;
