@@ -10,6 +10,9 @@ const kernelAtLeast = (major, minor) => {
   return a > major || (a === major && b >= minor);
 };
 
+/** Bit 7 of the taint: the kernel has oopsed. It may hold locks for good, and proves nothing any more. */
+const hasOopsed = () => (Number(readFileSync('/proc/sys/kernel/tainted', 'utf8')) & 0x80) !== 0;
+
 export const requirements = {
   gcc: {
     apt: 'gcc libc6-dev make',
@@ -40,10 +43,11 @@ export const requirements = {
   },
   'kernel 6.18 as root': {
     apt: 'nothing helps',
-    why: 'compares with this machine’s own kernel',
+    why: 'compares with this machine’s own kernel, which must not have oopsed',
     optional: true,
     present: () =>
       kernelAtLeast(6, 18) &&
+      !hasOopsed() &&
       process.getuid?.() === 0 &&
       existsSync('/sys/bus/event_source/devices/uprobe/type'),
   },
