@@ -32,19 +32,20 @@ for (const engine of engines)
 
     for (const row of rows.filter(isRow)) {
       const profiles = PROFILES.filter((profile) => row.applies?.(profile) ?? true);
-      it.each(profiles)(`${row.id} $name: ${row.what}`, async (profile) => {
-        factory ??= await engine.load();
-        let passed = false;
-        try {
-          await runRow(row, new Trial(factory, profile));
-          passed = true;
-        } finally {
-          const { assertionCalls } = expect.getState();
-          outcomes
-            .get(engine.name)
-            ?.push({ id: row.id, profile: profile.name, assertions: assertionCalls, passed });
-        }
-      });
+      for (const profile of profiles)
+        it(`${row.id} ${profile.name}: ${row.what}`, async () => {
+          factory ??= await engine.load();
+          let passed = false;
+          try {
+            await runRow(row, new Trial(factory, profile));
+            passed = true;
+          } finally {
+            const { assertionCalls } = expect.getState();
+            outcomes
+              .get(engine.name)
+              ?.push({ id: row.id, profile: profile.name, assertions: assertionCalls, passed });
+          }
+        });
     }
   });
 

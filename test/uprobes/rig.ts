@@ -8,7 +8,7 @@ import { StandardStreams } from '../../src/kernel/files/standard-streams.ts';
 import { Kernel } from '../../src/kernel/kernel.ts';
 import type { Mm } from '../../src/kernel/mm.ts';
 import { SYSCALL_ROWS } from '../../src/kernel/syscalls/rows.ts';
-import { RUNNING, type Task } from '../../src/kernel/task.ts';
+import { RUNNING, type Task, type TaskState } from '../../src/kernel/task.ts';
 import type { Inode } from '../../src/memory/backing.ts';
 import {
   type Consumer,
@@ -26,9 +26,13 @@ export const TEXT = 0x400000n;
 /** A return to this address ends {@link Rig.call}. */
 export const END = 0x700000n;
 const HANDLER = 0x700010n;
+/** mov $15,%eax; syscall: rt_sigreturn. */
+const SIGRETURN = 0x700020n;
 const SIGNAL_STACK = 0x710000n;
 export const STACK_TOP = 0x730000n;
 const STACK_SIZE = 0x10000n;
+
+const STOPPED: TaskState = { kind: 'stopped', signal: 0 };
 
 /** How a call ended. */
 export type Ending =
@@ -65,9 +69,11 @@ export class Rig {
   readonly uprobes: Uprobes;
   readonly file: Inode;
   readonly mm: Mm;
-  readonly task: Task;
+  /** The one that {@link Rig.call} lets run. */
+  task: Task;
   /** Kernel log lines. */
   readonly log: string[] = [];
+  readonly #files: FileTable;
   #ended: 'end' | 'handler' | null = null;
 
   constructor({ factory, profile, text, fileSize = 0x10000, unmapped = false }: RigOptions) {
@@ -90,7 +96,13 @@ export class Rig {
       streams: new StandardStreams({ stdout: () => null, stderr: () => null }),
       random: () => {},
     });
-    this.task = this.kernel.createProcess(this.mm, {
+    this.#files = new FileTable(files);
+    this.task = this.addTask();
+  }
+
+  /** One more process in this mm, as clone(CLONE_VM) makes it; it waits until it is {@link Rig.task}. */
+  addTask(): Task {
+    const task = this.kernel.createProcess(this.mm, {
       image: {
         entry: END,
         stackPointer: STACK_TOP,
@@ -98,9 +110,11 @@ export class Rig {
         exe: this.file,
         auxv: new Uint8Array(0),
       },
-      files: new FileTable(files),
+      files: this.#files,
       comm: 'rig',
     });
+    task.state = STOPPED;
+    return task;
   }
 
   /** Maps the whole text file once more. */
@@ -139,17 +153,33 @@ export class Rig {
   /** Calls a function of the text and runs until it returns or a signal arrives. */
   call(address: bigint, regs: Partial<Record<number, bigint>> = {}): Ending {
     const { task } = this;
-    task.state = RUNNING;
     task.blocked = 0n;
     task.trapNumber = 0n;
-    this.#ended = null;
+    this.kernel.makeCurrent(task);
     for (const reg of Object.values(Reg)) if (reg < Reg.Rip) task.regs.write(reg, regs[reg] ?? 0n);
     const sp = regs[Reg.Rsp] ?? STACK_TOP - 0x100n;
     this.mm.space.writeU64(sp, END);
     task.regs.write(Reg.Rsp, sp);
     task.regs.write(Reg.Rflags, regs[Reg.Rflags] ?? 0x202n);
     task.regs.write(Reg.Rip, address);
-    this.kernel.runSlice({ instructions: 100_000 });
+    return this.#run();
+  }
+
+  /** Returns from the signal handler that the last call ended in, and goes on. */
+  resume(): Ending {
+    const { regs } = this.task;
+    // The handler's ret.
+    regs.write(Reg.Rsp, regs.read(Reg.Rsp) + 8n);
+    regs.write(Reg.Rip, SIGRETURN);
+    return this.#run();
+  }
+
+  #run(): Ending {
+    const { task } = this;
+    task.state = RUNNING;
+    this.#ended = null;
+    const end = this.kernel.runSlice({ instructions: 100_000 });
+    if (end.kind === 'unsupported') throw new Error(`the engine cannot execute ${end.text}`);
     if (this.#ended === 'end') return { kind: 'returned' };
     if (this.#ended === 'handler') return this.#signal();
     throw new Error(`lost at 0x${task.regs.read(Reg.Rip).toString(16)}`);
@@ -190,7 +220,7 @@ export class Rig {
     if (at === END) this.#ended = 'end';
     else if (at === HANDLER) this.#ended = 'handler';
     else return false;
-    task.state = { kind: 'stopped', signal: 0 };
+    task.state = STOPPED;
     return true;
   }
 
@@ -202,16 +232,18 @@ export class Rig {
     anonymous(END, 0x1000n, Prot.Read | Prot.Exec);
     space.writeText(END, Uint8Array.of(0xcc));
     space.writeText(HANDLER, Uint8Array.of(0xcc));
+    space.writeText(SIGRETURN, bytesOf('b8 0f 00 00 00 0f 05'));
     anonymous(SIGNAL_STACK, STACK_SIZE, Prot.Read | Prot.Write);
     anonymous(STACK_TOP - STACK_SIZE, STACK_SIZE, Prot.Read | Prot.Write);
   }
 
   /** Signals go to a handler on its own stack from here on. */
   catchSignals(): void {
-    Object.assign(this.task.altStack, { sp: SIGNAL_STACK, size: STACK_SIZE, flags: 0 });
+    const { task } = this;
+    Object.assign(task.altStack, { sp: SIGNAL_STACK, size: STACK_SIZE, flags: 0 });
     const flags = Sa.SIGINFO | Sa.ONSTACK | Sa.RESTORER;
     for (let signal = 1; signal <= NSIG; signal++)
-      this.task.actions.set(signal, { handler: HANDLER, flags, restorer: HANDLER, mask: 0n });
+      task.actions.set(signal, { handler: HANDLER, flags, restorer: HANDLER, mask: 0n });
   }
 
   #signal(): Ending {
