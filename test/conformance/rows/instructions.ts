@@ -77,6 +77,8 @@ const RIP_RELATIVE: Readonly<Record<string, RipRelative>> = {
   ),
   'mov of an immediate': ripRelative([0x48, 0xc7, 0x05], int32(-2)),
   'cmp with an immediate': ripRelative([0x81, 0x3d], int32(7)),
+  // REX.B means nothing here, but would turn the scratch register into r14 or r15.
+  'mov with a spare REX.B': ripRelative([0x49, 0x8b, 0x05]),
   'call through memory': ripRelative([0xff, 0x15]),
   'jmp through memory': ripRelative([0xff, 0x25]),
   'cmpxchg16b, which uses bx': ripRelative([0x48, 0x0f, 0xc7, 0x0d]),
@@ -116,10 +118,12 @@ const bothWith = (trial: Trial, functions: readonly string[]): { plain: Rig; pro
   return { plain, probed };
 };
 
-const setInFrame = (rig: Rig, offset: number, value: bigint): void => {
-  const at = rig.reg(Reg.Rsp) + BigInt(Frame.ucontext + UContext.mcontext + offset);
-  rig.mm.space.writeU64(at, value);
-};
+/** Address of a register in the signal frame at sp. */
+const frameAddress = (rig: Rig, offset: number): bigint =>
+  rig.reg(Reg.Rsp) + BigInt(Frame.ucontext + UContext.mcontext + offset);
+
+const inFrame = (rig: Rig, offset: number): bigint | undefined =>
+  rig.mm.space.readU64(frameAddress(rig, offset));
 
 /** One word of stack with nothing mapped below it; `ret` goes to END from there. */
 const onBarePage = (rig: Rig): void => {
@@ -234,6 +238,25 @@ const rows: Rows = [
     },
   },
   {
+    id: 'C75b',
+    what: 'call and jmp through a register: the target, and the return address the callee finds',
+    from: UNPROBED,
+    run(trial) {
+      // call *%rdx; lea 0(%rip),%rcx; ret    jmp *%rdx    call *8(%rdi); ret
+      const functions = ['ff d2 48 8d 0d 00 00 00 00 c3', 'ff e2', 'ff 57 08 c3'];
+      const { plain, probed } = bothWith(trial, functions);
+      for (const rig of [plain, probed]) rig.mm.space.writeU64(DATA + 8n, G);
+      for (const index of functions.keys()) {
+        const run = (rig: Rig): unknown => {
+          const regs = { ...DISTINCT, [Reg.Rdx]: G, [Reg.Rdi]: DATA };
+          return [rig.call(placeOf(index), regs), registersOf(rig), rig.bytes(SP - 8n, 8)];
+        };
+        expect(run(probed)).toEqual(run(plain));
+      }
+      expect(probed.uprobes.counters.singleSteps).toBe(functions.length);
+    },
+  },
+  {
     id: 'C76',
     what: 'a program that steps itself over probed nop, push, ret, popf and mov: one SIGTRAP each',
     from: UNPROBED,
@@ -256,7 +279,7 @@ const rows: Rows = [
   },
   {
     id: 'C77',
-    what: 'a load from address 0 in its slot; the handler mends rax: it completes, entry handlers ran twice',
+    what: 'a load from address 0 in its slot; the handler mends rax: it completes, entry handlers ran twice; a scratch register is back in the frame',
     from: 'Linux 6.18.44',
     run(trial) {
       const rig = trial.rig({ '0x401000': '48 8b 18 c3' }); // mov (%rax),%rbx; ret
@@ -264,10 +287,15 @@ const rows: Rows = [
       rig.attach(F, counting(hits));
       const end = rig.call(F, { ...DISTINCT, [Reg.Rax]: 0n });
       expect(end).toMatchObject({ signal: SIGSEGV, address: 0n, ip: F });
-      setInFrame(rig, SigContext.ax, SP);
+      rig.mm.space.writeU64(frameAddress(rig, SigContext.ax), SP);
       expect(rig.resume()).toEqual(RETURNED);
       expect(rig.reg(Reg.Rbx)).toBe(END);
       expect(hits.count).toBe(2);
+      // mov 0x1eeff9(%rip),%rax: nothing is mapped at 0x5f0000. The scratch register is si.
+      const relative = trial.rig({ '0x401000': '48 8b 05 f9 ef 1e 00 c3' });
+      relative.attach(F, counting(hits));
+      expect(relative.call(F, DISTINCT)).toMatchObject({ signal: SIGSEGV, address: 0x5f0000n });
+      expect(inFrame(relative, SigContext.si)).toBe(DISTINCT[Reg.Rsi]);
     },
   },
   {

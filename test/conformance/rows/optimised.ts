@@ -3,6 +3,7 @@
 import { expect } from 'vitest';
 import { Prot, Reg } from '../../../src/cpu/engine.ts';
 import type { Profile } from '../../../src/uprobes/index.ts';
+import { watchTextWrites } from '../../../src/uprobes/testing.ts';
 import { hexOf, type Rig, STACK_TOP, TEXT } from '../../uprobes/rig.ts';
 import { counting, DISTINCT, entering, registersOf } from '../registers.ts';
 import type { Rows, Trial } from '../row.ts';
@@ -74,6 +75,26 @@ const lifeOf = (
 const attachEntry = (rig: Rig, hits: { count: number }): (() => void) => {
   const handle = rig.attach(F, counting(hits));
   return () => rig.uprobes.unregister(handle);
+};
+
+/** What a site holds after each write, given the displacement of its call. */
+const STATES = {
+  nop5: (rel32: string) => [
+    'cc1f440000',
+    `cc${rel32}`,
+    `e8${rel32}`,
+    `cc${rel32}`,
+    'cc1f440000',
+    '0f1f440000',
+  ],
+  nop10: (rel32: string) => [
+    'cc2e0f1f840000000000',
+    `cc8d642480e8${rel32}`,
+    `488d642480e8${rel32}`,
+    `cc8d642480e8${rel32}`,
+    `cc2e0f1f84e8${rel32}`,
+    `662e0f1f84e8${rel32}`,
+  ],
 };
 
 const rows: Rows = [
@@ -167,6 +188,34 @@ const rows: Rows = [
     },
   },
   {
+    id: 'C5b',
+    what: 'every state of the site’s bytes on the way to a call and back; a task that comes by meets an ordinary hit',
+    from: 'order of the writes in the kernel; ends: Linux 6.18.44 (nop5)',
+    applies: optimises,
+    run(trial) {
+      const { nop, profile } = trial;
+      const rig = trial.rig(returns(trial));
+      const states: string[] = [];
+      watchTextWrites(rig.uprobes, ({ site }) => void states.push(rig.bytes(site, nop.size)));
+      const detach = attachEntry(rig, { count: 0 });
+      rig.call(F);
+      detach();
+      // rel32 = trampoline - end of the call; the trampoline is the free page next to the text.
+      const rel32 = Buffer.alloc(4);
+      rel32.writeInt32LE(Number(TEXT - 0x1000n - F) - nop.size);
+      expect(states).toEqual(STATES[profile.optimise === 'nop10' ? 'nop10' : 'nop5'](hexOf(rel32)));
+      // Whoever comes while byte 0 is an int3 is a hit that ends behind the nop.
+      for (const state of states.filter((bytes) => bytes.startsWith('cc'))) {
+        const other = trial.rig(loads(trial));
+        const hits = { count: 0 };
+        other.attach(F, counting(hits));
+        other.mm.space.writeText(F, Buffer.from(state, 'hex'));
+        expect(other.call(F)).toEqual({ kind: 'returned' });
+        expect([hits.count, other.reg(Reg.Rax)]).toEqual([1, 0xdeadbeefn]);
+      }
+    },
+  },
+  {
     id: 'C6',
     what: 'attached again but not hit: an int3; detached: a nop, and no hit counts',
     from: SELF_TEST,
@@ -224,24 +273,24 @@ const rows: Rows = [
   },
   {
     id: 'C13',
-    what: 'live data at sp-8, -16 and -24 over a probed nop: overwritten by optimised nop5 alone',
+    what: 'live data at sp-8, -16, -24 and -128 over a probed nop: overwritten by optimised nop5 alone',
     from: `${SELF_TEST} (nop10); Linux 6.18.44 for nop5`,
     run(trial) {
       const { nop, profile } = trial;
-      // mov %rdi,-8(%rsp); mov %rsi,-16(%rsp); mov %rdx,-24(%rsp); nop; and back; ret
-      const store = '48 89 7c 24 f8 48 89 74 24 f0 48 89 54 24 e8';
-      const load = '48 8b 7c 24 f8 48 8b 74 24 f0 48 8b 54 24 e8';
+      // mov of di, si, dx, r8 to -8, -16, -24 and -128(%rsp); nop; and back; ret
+      const store = '48 89 7c 24 f8 48 89 74 24 f0 48 89 54 24 e8 4c 89 44 24 80';
+      const load = '48 8b 7c 24 f8 48 8b 74 24 f0 48 8b 54 24 e8 4c 8b 44 24 80';
       const rig = trial.rig({ '0x401000': `${store} ${nop.hex} ${load} c3` });
-      const data = { [Reg.Rdi]: 0x1111n, [Reg.Rsi]: 0x2222n, [Reg.Rdx]: 0x3333n };
-      rig.attach(F + 15n, counting({ count: 0 }));
+      const live = [Reg.Rdi, Reg.Rsi, Reg.Rdx, Reg.R8];
+      const kept = live.map((reg) => DISTINCT[reg]);
+      const site = F + 20n;
+      rig.attach(site, counting({ count: 0 }));
       for (let run = 0; run < 10; run++) {
-        rig.call(F, { ...data, [Reg.Rcx]: 0xccn, [Reg.R11]: 0xbbn });
-        const left = [Reg.Rdi, Reg.Rsi, Reg.Rdx].map((reg) => rig.reg(reg));
+        rig.call(F, DISTINCT);
         // The call pushes its return address, the trampoline cx and r11.
-        const clobbered = profile.optimise === 'nop5' && run > 0;
-        expect(left).toEqual(
-          clobbered ? [F + 15n + 5n, 0xccn, 0xbbn] : [0x1111n, 0x2222n, 0x3333n],
-        );
+        const clobbered = [site + 5n, DISTINCT[Reg.Rcx], DISTINCT[Reg.R11], DISTINCT[Reg.R8]];
+        const isClobbered = profile.optimise === 'nop5' && run > 0;
+        expect(live.map((reg) => rig.reg(reg))).toEqual(isClobbered ? clobbered : kept);
       }
     },
   },
@@ -303,6 +352,31 @@ const rows: Rows = [
         expect(distance >= -(1n << 31n) && distance < 1n << 31n).toBe(true);
       });
       expect(rig.uprobes.counters).toMatchObject({ int3Hits: 2, optimisedHits: 2 });
+    },
+  },
+  {
+    id: 'C86b',
+    what: 'a trampoline just out of reach of a call gets a companion, one just within reach is used',
+    from: 'the reach of call rel32 (manual)',
+    applies: optimises,
+    run(trial) {
+      const reach = 1n << 31n;
+      const trampoline = TEXT - 0x1000n;
+      // The end of the far call is 2^31 - 0xefc or 2^31 + 0x104 above the trampoline.
+      for (const [beyond, trampolines] of [
+        [-0xefcn, 1],
+        [0x104n, 2],
+      ] as const) {
+        const site = 0x401104n - BigInt(trial.nop.size);
+        const rig = trial.rig({ [`0x${site.toString(16)}`]: `${trial.nop.hex} c3` });
+        const far = trampoline + reach + beyond - 0x1104n;
+        rig.map(far, Prot.Read | Prot.Exec);
+        rig.attach(site, counting({ count: 0 }));
+        for (const at of [site, site, far + site - TEXT, far + site - TEXT])
+          expect(rig.call(at)).toEqual({ kind: 'returned' });
+        expect(rig.specials('[uprobes-trampoline]').length).toBe(trampolines);
+        expect(rig.uprobes.counters.optimisedHits).toBe(2);
+      }
     },
   },
   {
