@@ -2,7 +2,7 @@ import type { EngineName } from './engines.ts';
 import type { Quirks } from './unicorn/inspect.ts';
 import { JAVASCRIPT_QUIRKS, NATIVE_QUIRKS } from './unicorn/quirks.ts';
 
-const QUIRKS: Readonly<Record<EngineName, Quirks>> = {
+const QUIRKS: Readonly<Partial<Record<EngineName, Quirks>>> = {
   unicorn: JAVASCRIPT_QUIRKS,
   'unicorn-native': NATIVE_QUIRKS,
 };

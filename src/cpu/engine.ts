@@ -118,6 +118,8 @@ export interface Capabilities {
   readonly avx: boolean;
   /** Instruction-set extensions beyond x86-64-v1 that execute correctly, by iced-x86 feature name. */
   readonly extensions: readonly string[];
+  /** Parts of x86-64-v2 that it has not yet, by iced-x86 feature name; they arrive as `unsupported`. */
+  readonly lacks: readonly string[];
   /** Known wrong results, one sentence each; the text of `docs/engines.md`. */
   readonly knownWrong: readonly string[];
 }

@@ -62,7 +62,8 @@ const UNALIGNED =
 
 const factsByCode = new Map<number, OpcodeFacts>();
 
-const factsOf = (instruction: Instruction): OpcodeFacts => {
+/** Facts of a decoded instruction's opcode, looked up once. */
+export const factsOf = (instruction: Instruction): OpcodeFacts => {
   const { code } = instruction;
   const known = factsByCode.get(code);
   if (known !== undefined) return known;

@@ -43,6 +43,7 @@ export const cpuEngineContract = (engine: TestedEngine, part: string): void => {
     let rig: Rig | undefined;
     beforeEach(({ skip }) => {
       if (engine.missing !== null) skip(engine.missing);
+      if (rig !== undefined) rig.skip = skip;
     });
     beforeAll(async () => {
       if (engine.missing !== null) return;

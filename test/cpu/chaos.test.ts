@@ -1,4 +1,4 @@
 import { cpuEngineContract } from '../contracts/cpu-engine.ts';
-import { engines } from '../helpers/engines.ts';
+import { cpuEngines } from '../helpers/engines.ts';
 
-for (const engine of engines) cpuEngineContract(engine, 'chaos');
+for (const engine of cpuEngines) cpuEngineContract(engine, 'chaos');

@@ -49,3 +49,12 @@ export const code = (listing: string, base: bigint = CODE): Uint8Array => {
   }
   return Uint8Array.from(bytes);
 };
+
+/** CPUID features that a listing's instructions need, by iced-x86's names. */
+export const featuresOf = (listing: string): readonly string[] => {
+  const scanner = new Scanner();
+  scanner.open(code(listing), CODE);
+  const features = new Set<string>();
+  while (scanner.next()) for (const feature of scanner.facts.features) features.add(feature);
+  return [...features];
+};

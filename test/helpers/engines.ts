@@ -1,4 +1,5 @@
 /** The engines every engine-dependent suite runs on: `describe('engine NAME', …)`. */
+import { CAPABILITIES } from '../../src/cpu/core/capabilities.ts';
 import type { EngineFactory } from '../../src/cpu/engine.ts';
 import { ENGINES, type EngineName } from '../../src/cpu/engines.ts';
 import { loadEngine } from '../../src/host/node/engines.ts';
@@ -8,6 +9,7 @@ import { missing, type RequirementName } from './requirements.ts';
 const NEEDS: Readonly<Record<EngineName, RequirementName | null>> = {
   unicorn: null,
   'unicorn-native': 'libunicorn2',
+  core: null,
 };
 
 export interface TestedEngine {
@@ -17,9 +19,21 @@ export interface TestedEngine {
   readonly missing: string | null;
 }
 
-export const engines: readonly TestedEngine[] = (Object.keys(ENGINES) as EngineName[]).map(
+/** All of them: what tests instructions skips by what an instruction needs. */
+export const cpuEngines: readonly TestedEngine[] = (Object.keys(ENGINES) as EngineName[]).map(
   (name) => {
     const need = NEEDS[name];
     return { name, load: () => loadEngine(name), missing: need === null ? null : missing(need) };
   },
 );
+
+/** Parts of x86-64-v1 that an engine lacks: no ordinary program runs on it. */
+const INCOMPLETE: Readonly<Partial<Record<EngineName, string>>> = {
+  core: `engine core lacks ${CAPABILITIES.lacks.join(', ')}`,
+};
+
+/** The engines as what runs whole programs sees them. */
+export const engines: readonly TestedEngine[] = cpuEngines.map((engine) => ({
+  ...engine,
+  missing: engine.missing ?? INCOMPLETE[engine.name] ?? null,
+}));

@@ -48,7 +48,7 @@ class FakeRegisters implements RegisterFile {
  */
 export class FakeEngine implements Engine {
   readonly name = 'fake';
-  readonly capabilities: Capabilities = { avx: false, extensions: [], knownWrong: [] };
+  readonly capabilities: Capabilities = { avx: false, extensions: [], lacks: [], knownWrong: [] };
   readonly regs = new FakeRegisters();
   instructionCount: number = 0;
   #pages = new Map<bigint, FakePage>();

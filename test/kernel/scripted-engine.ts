@@ -76,7 +76,7 @@ export const factoryOf = (...engines: readonly ScriptedEngine[]): EngineFactory 
   const left = [...engines];
   return {
     name: 'scripted',
-    capabilities: { avx: false, extensions: [], knownWrong: [] },
+    capabilities: { avx: false, extensions: [], lacks: [], knownWrong: [] },
     create: () => left.shift()!,
   };
 };

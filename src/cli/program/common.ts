@@ -5,7 +5,7 @@ export interface CommonOptions {
   readonly json?: boolean;
   /** Absent = the command's default. */
   readonly kernel?: string;
-  readonly engine: 'auto' | 'unicorn' | 'unicorn-native';
+  readonly engine: 'auto' | 'unicorn' | 'unicorn-native' | 'core';
   readonly color: boolean;
 }
 
@@ -22,7 +22,7 @@ export const common = (command: Command, kernel = 'the newest'): Command =>
     )
     .addOption(
       new Option('--engine <name>', 'CPU engine')
-        .choices(['auto', 'unicorn', 'unicorn-native'])
+        .choices(['auto', 'unicorn', 'unicorn-native', 'core'])
         .default('unicorn'),
     )
     .option('--no-color', 'no colours (also: NO_COLOR, or stdout is no terminal)');

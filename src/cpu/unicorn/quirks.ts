@@ -74,11 +74,13 @@ const SHARED_WRONG = [
 export const JAVASCRIPT_CAPABILITIES: Capabilities = {
   avx: false,
   extensions: EXTENSIONS,
+  lacks: [],
   knownWrong: [...SHARED_WRONG, 'pextrw is refused although it belongs to SSE2.'],
 };
 
 export const NATIVE_CAPABILITIES: Capabilities = {
   avx: false,
   extensions: EXTENSIONS,
+  lacks: [],
   knownWrong: SHARED_WRONG,
 };

@@ -1,5 +1,6 @@
 import type { EngineFactory } from '../../cpu/engine.ts';
 import {
+  core,
   type EngineName,
   engineMissing,
   unicorn,
@@ -11,6 +12,7 @@ const LOADERS: Readonly<Record<EngineName, () => Promise<EngineFactory>>> = {
   unicorn: async () => unicorn((await import('./unicorn-js.ts')).loadUnicornModule()),
   'unicorn-native': async () =>
     unicornNative(await (await import('./unicorn-native.ts')).loadNativeUnicorn()),
+  core: async () => core((await import('../../cpu/core/tier0/bytes.ts')).tier0Bytes()),
 };
 
 const loaded = new Map<EngineName, Promise<EngineFactory>>();

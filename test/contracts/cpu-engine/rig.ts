@@ -10,7 +10,7 @@ import {
   type Trap,
   type TrapKind,
 } from '../../../src/cpu/engine.ts';
-import { CODE, code } from '../../helpers/code.ts';
+import { CODE, code, featuresOf } from '../../helpers/code.ts';
 
 export const DATA = 0x60_0000n;
 export const DATA_SIZE = 0x2000n;
@@ -50,6 +50,8 @@ export type Reaction = (trap: Trap, seen: Seen) => Answer | undefined;
 
 export class Rig {
   readonly engine: Engine;
+  /** Ends the test that is running with a note. */
+  skip: (note: string) => void = () => {};
 
   constructor(factory: EngineFactory) {
     this.engine = factory.create();
@@ -73,6 +75,9 @@ export class Rig {
 
   /** Puts a listing at the start of the code page, clears registers, data and FPU, and sets RIP to it. */
   load(listing: string): void {
+    const { lacks } = this.engine.capabilities;
+    const lacking = featuresOf(listing).filter((feature) => lacks.includes(feature));
+    if (lacking.length > 0) this.skip(`engine ${this.engine.name} lacks ${lacking.join(', ')}`);
     const bytes = new Uint8Array(Number(CODE_SIZE));
     bytes.set(code(listing));
     this.engine.poke(CODE, bytes);

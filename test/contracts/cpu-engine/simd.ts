@@ -141,8 +141,8 @@ export const simdTests = (rig: () => Rig): void => {
       // FIPS 197: InvMixColumns of a column of equal bytes is the column
       ['AES', '66 0f 38 db c2  aesimc xmm0,xmm2', new Array(16).fill(5)],
     ] as const) {
-      expect(extensions).toContain(feature);
       rig().load(`${listing}\n cc  int3`);
+      expect(extensions).toContain(feature);
       const image = initialFx();
       image.set([1, 2, 3, 4, 5, 6, 7, 8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, 0], 176);
       image.fill(0, 160, 168);
