@@ -11,7 +11,9 @@ import { effectiveAddress } from './traps.ts';
 /** `jmp $`: ends a translation, and goes on at the instruction it hides. */
 const JUMP = Uint8Array.of(0xeb, 0xfe);
 const INT3 = Uint8Array.of(0xcc);
-const NOT_FETCHING = -1;
+/** Further from any address than the widest fetch. */
+const NOT_FETCHING = -16;
+const WIDEST_FETCH = 8;
 /** More than halving the longest block takes. */
 const ATTEMPTS = 8;
 /** Far away, yet with room for exact sums. */
@@ -101,7 +103,8 @@ export class BlockHook {
 
   /** Where a translation begins, the block is planned before Unicorn sees more than its first byte. */
   fetch(address: number, size: number): void {
-    const begins = address !== this.fetched;
+    // A load that crosses a page is made as two aligned ones, which begin before it and end behind it.
+    const begins = Math.abs(address - this.fetched) >= WIDEST_FETCH;
     this.fetched = address + size;
     if (!begins || this.planted !== null || this.memory.protAt(address) === undefined) return;
     const { refusal, split } = this.blocks.at(address).plan;

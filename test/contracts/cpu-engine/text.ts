@@ -195,4 +195,14 @@ export const textTests = (rig: () => Rig): void => {
     expect([...rig().peek(CODE + 4n, 3)]).toEqual([0x0f, 0x28, 0x03]);
     expect([...rig().peek(CODE + 14n, 2)]).toEqual([0xf7, 0xf1]);
   });
+
+  it('reads an instruction that crosses a page as it is', () => {
+    const page = CODE + 0x1000n;
+    rig().load('cc  int3');
+    // mov al,0; call +1Fh: read from 4 bytes before the page on, these are `add al,ch` and a bad opcode
+    rig().engine.poke(page - 5n, Uint8Array.of(0xb0, 0, 0xe8, 0x1f, 0, 0, 0));
+    rig().engine.poke(page + 0x21n, Uint8Array.of(0xcc));
+    rig().set(Reg.Rip, page - 5n);
+    expect(briefly(rig().run())).toEqual([`int3@${0x1000 + 0x22}`]);
+  });
 };
