@@ -28,6 +28,8 @@ export type {
   TraceSink,
 } from './consumers/event/record.ts';
 export { profileLine, traceBody, traceLine } from './consumers/event/text.ts';
+export type { MultiHandler, MultiHandlers } from './consumers/multi/link.ts';
+export type { MultiSite } from './consumers/multi/request.ts';
 export type { Capabilities, Engine, EngineFactory, RegisterFile } from './cpu/engine.ts';
 export { Reg } from './cpu/engine.ts';
 export { unicorn } from './cpu/engines.ts';
@@ -56,6 +58,7 @@ export {
 } from './machine/explain.ts';
 export type { Link, LinkSite } from './machine/link.ts';
 export { Machine, type MachineSnapshot } from './machine/machine.ts';
+export type { MultiLinkHandle, MultiOptions, MultiTarget } from './machine/multi.ts';
 export {
   type InputSource,
   type MachineOptions,

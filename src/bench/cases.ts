@@ -1,4 +1,5 @@
 import { type Callbacks, type EngineFactory, Machine, MemoryTree, Reg } from '../index.ts';
+import { manyFunctions } from './many.ts';
 import { benchProgram, CODE_ADDRESS, TARGET_OFFSET, type TargetName } from './program.ts';
 
 /** Milliseconds of the host's clock. */
@@ -57,6 +58,18 @@ export const hitCost = async (
   const plain = await runTarget(engine, target, calls, null);
   const probed = await runTarget(engine, target, calls, probe);
   return ((probed - plain) * 1000) / calls;
+};
+
+/** Milliseconds from a pattern to an attached multi link of that many places. */
+export const patternAttachTime = (engine: EngineFactory, places: number): number => {
+  const tree = new MemoryTree({ many: { bytes: manyFunctions(places), mode: 0o755 } });
+  const machine = Machine.create({ engine, program: { path: '/many', tree, file: 'many' } });
+  const start = now();
+  const link = machine.uprobeMulti({ pattern: '*' }, { entry: () => undefined });
+  const took = now() - start;
+  machine.dispose();
+  if (link.sites.length !== places) throw new Error(`${link.sites.length} places of ${places}`);
+  return took;
 };
 
 const SPACE = 0x1000n;

@@ -5,7 +5,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadEngine } from '../host/node/index.ts';
 import { type EngineFactory, HandlerResult } from '../index.ts';
-import { baseCost, hitCost } from './cases.ts';
+import { baseCost, hitCost, patternAttachTime } from './cases.ts';
 import type { TargetName } from './program.ts';
 
 /** One measured number. Ratios are to the engine's own base row of the same run. */
@@ -80,6 +80,16 @@ const hitRows = async (engine: EngineFactory): Promise<Row[]> => {
     rows.push({ name, engine: engine.name, value, unit: 'us', ratio: value / base, limit });
   }
   return rows;
+};
+
+/** Places of the multi link whose attaching is measured. */
+const PLACES = 10_000;
+
+const attachRow = async (engine: EngineFactory): Promise<Row> => {
+  progress(`${engine.name}: attach by pattern`);
+  const value = await repeated(() => patternAttachTime(engine, PLACES));
+  const name = `attach ${PLACES.toLocaleString('en')} by pattern`;
+  return { name, engine: engine.name, value, unit: 'ms', ratio: null, limit: 2000 };
 };
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -162,7 +172,7 @@ const save = (rows: readonly Row[]): void => {
 const main = async (): Promise<void> => {
   const engines = await installed();
   const rows: Row[] = [];
-  for (const engine of engines) rows.push(...(await hitRows(engine)));
+  for (const engine of engines) rows.push(...(await hitRows(engine)), await attachRow(engine));
   rows.push(...(await startRows(engines)));
   progress('');
   print(rows);

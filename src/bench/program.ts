@@ -42,7 +42,7 @@ export const benchProgram = (target: TargetName, calls: number): Uint8Array =>
   staticElf(codeOf(target, calls));
 
 /** A static ELF whose entry is the first byte of `code`. */
-export const staticElf = (code: readonly number[]): Uint8Array => {
+export const staticElf = (code: ArrayLike<number>): Uint8Array => {
   const size = code.length;
   const header = [
     ...[0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],

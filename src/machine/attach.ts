@@ -41,6 +41,22 @@ export class Attacher {
     };
   }
 
+  /** One consumer at all places, or at none. */
+  attachAll(
+    places: readonly Place[],
+    consumer: Consumer,
+    description: string,
+  ): readonly Attached[] {
+    const attached: Attached[] = [];
+    try {
+      for (const place of places) attached.push(this.attach(place, consumer, description));
+    } catch (error) {
+      for (const one of attached) one.detach();
+      throw error;
+    }
+    return attached;
+  }
+
   /** Why the kernel, which judges a place when something maps it, has never put a breakpoint there. */
   silence({ inode, offset }: Pick<Spot, 'inode' | 'offset'>): string {
     const bytes = new Uint8Array(COPY_SIZE);

@@ -34,9 +34,14 @@ export class Locator {
     this.#base = base;
   }
 
+  /** The file of a path as definitions write it. */
+  inode(path: string): Inode | ErrnoName {
+    return this.#files.inode(this.#absolute(path));
+  }
+
   /** What a definition's path leads to; the look-up the definition parser asks for. */
   kindOf(path: string): PathKind {
-    const inode = this.#files.inode(this.#absolute(path));
+    const inode = this.inode(path);
     if (typeof inode !== 'string') return 'regular';
     return inode === 'EISDIR' || inode === 'EACCES' ? 'other' : inode;
   }

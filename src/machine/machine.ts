@@ -2,12 +2,19 @@ import { type Callbacks, callbackConsumer } from '../consumers/callback/index.ts
 import { parseDefinition } from '../consumers/event/definition.ts';
 import { type EventContext, eventContext } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
+import type { MultiHandlers } from '../consumers/multi/link.ts';
 import type { Profile } from '../uprobes/index.ts';
 import { Uprobes } from '../uprobes/index.ts';
 import { Attacher } from './attach.ts';
 import { type Booted, boot } from './boot.ts';
 import { type Link, makeLink } from './link.ts';
 import { Locator } from './locate.ts';
+import {
+  MultiAttacher,
+  type MultiLinkHandle,
+  type MultiOptions,
+  type MultiTarget,
+} from './multi.ts';
 import { type MachineOptions, requireProfile } from './options.ts';
 import { type RunEnd, Runner, type RunOptions } from './run.ts';
 import { machineCounters } from './stats.ts';
@@ -33,6 +40,7 @@ export class Machine {
   readonly #uprobes: Uprobes;
   readonly #locator: Locator;
   readonly #attacher: Attacher;
+  readonly #multi: MultiAttacher;
   readonly #runner: Runner;
   readonly #events: EventContext;
 
@@ -47,6 +55,12 @@ export class Machine {
     uprobesByMachine.set(this, this.#uprobes);
     this.#locator = new Locator(files, options.program.path, options.probeBase ?? '/');
     this.#attacher = new Attacher(this.#uprobes, this.profile);
+    this.#multi = new MultiAttacher(
+      this.#uprobes,
+      this.#locator,
+      this.#attacher,
+      (pid) => kernel.tasks().find(({ tgid, tid }) => tgid === pid && tid === pid)?.mm,
+    );
     this.#events = eventContext(this.#uprobes);
     this.tracefs = new Tracefs(this.#locator, this.#attacher, this.#events, () => kernel.now());
     this.#runner = new Runner(kernel, files.streams.stdin, options.io?.stdin);
@@ -75,10 +89,23 @@ export class Machine {
     if (!parsed.ok) throw faultError(parsed.fault);
     const places = this.#locator.places(parsed.definition.site, site);
     const consumer = callbackConsumer(callbacks);
-    const attached = places.map((place) => this.#attacher.attach(place, consumer, site));
+    const attached = this.#attacher.attachAll(places, consumer, site);
     return makeLink(places, () => {
       for (const one of attached) one.detach();
     });
+  }
+
+  /**
+   * Attaches functions to many places of one file, all or none: a uprobe_multi link of bpf(2). Both
+   * handlers make it a session.
+   * @throws TraplineError `bad-probe` with the errno of libbpf or of the kernel
+   */
+  uprobeMulti(
+    target: MultiTarget,
+    handlers: MultiHandlers,
+    options: MultiOptions = {},
+  ): MultiLinkHandle {
+    return this.#multi.attach(target, handlers, options);
   }
 
   /** Runs the program to its end, or to a limit; may be called again after a limit. */

@@ -5,7 +5,7 @@ import { remove, sitesIn } from './breakpoint.ts';
 import { type Cookie, HandlerResult, type Hit, type Via } from './consumer.ts';
 import { newReturnInstance, type ReturnInstance } from './return-instances.ts';
 import type { Shared } from './shared.ts';
-import { type Attachment, isSession, type Uprobe } from './uprobe.ts';
+import { type Attachment, isGone, isSession, type Uprobe } from './uprobe.ts';
 
 /** filter_chain: whether any consumer wants this mm. */
 export const isWanted = (uprobe: Uprobe, mm: Mm): boolean =>
@@ -62,6 +62,7 @@ export const runEntryHandlers = (
   let instance: ReturnInstance | null = null;
   describe(shared.hit, task, site, via);
   for (const attachment of attachments) {
+    if (isGone(uprobe, attachments, attachment)) continue;
     const { consumer } = attachment;
     const cookie = sessions && isSession(attachment) ? { value: 0n } : null;
     const result = call(shared, attachment, cookie);

@@ -7,7 +7,7 @@ import type { Cookie, Via } from './consumer.ts';
 import type { Shared } from './shared.ts';
 import { forceIll } from './signals.ts';
 import type { TaskState } from './task-state.ts';
-import { type Attachment, isSession, type Uprobe } from './uprobe.ts';
+import { type Attachment, isGone, isSession, type Uprobe } from './uprobe.ts';
 
 /** One session consumer of one call. */
 interface SessionRecord {
@@ -126,9 +126,12 @@ const runReturnHandlers = (
 ): void => {
   const { hit, profile } = shared;
   recordIndex = 0;
-  for (const attachment of instance.uprobe?.attachments ?? []) {
+  const { uprobe } = instance;
+  if (uprobe === null) return;
+  const { attachments } = uprobe;
+  for (const attachment of attachments) {
     const { consumer } = attachment;
-    if (consumer.return === undefined) continue;
+    if (consumer.return === undefined || isGone(uprobe, attachments, attachment)) continue;
     const cookie = cookieOf(instance, attachment);
     if (profile.sessions && isSession(attachment) && cookie === null) continue;
     hit.task = task;

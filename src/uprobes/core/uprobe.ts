@@ -33,6 +33,13 @@ export class Uprobe {
   }
 }
 
+/** A handler that ran earlier in the walk over `walked` has detached it. */
+export const isGone = (
+  uprobe: Uprobe,
+  walked: readonly Attachment[],
+  attachment: Attachment,
+): boolean => uprobe.attachments !== walked && !uprobe.attachments.includes(attachment);
+
 /** Both handlers: entry and return of one call belong together and share a cookie. */
 export const isSession = ({ consumer }: Attachment): boolean =>
   consumer.entry !== undefined && consumer.return !== undefined;
