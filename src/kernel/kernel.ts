@@ -40,7 +40,7 @@ export type ClaimedSyscall = (task: Task) => bigint | undefined;
 export interface KernelServices {
   /** Returns a function that ends the subscription. */
   subscribe(hooks: KernelHooks): () => void;
-  /** Takes over a system call number that has no row; unclaimed numbers answer ENOSYS. */
+  /** Takes over a system call number that has no row, or one that refuses; unclaimed ones answer ENOSYS. */
   claimSyscall(number: number, name: string, handler: ClaimedSyscall): void;
   /** force_sig_info: delivered even if blocked or ignored (the action is reset to default then). */
   forceSignal(task: Task, info: SignalInfo): void;
@@ -55,6 +55,8 @@ export interface KernelServices {
   log(line: string): void;
   /** Nanoseconds of the deterministic clock. */
   now(): bigint;
+  /** Instructions executed so far, on all engines. */
+  instructions(): number;
 }
 
 const BUDGET: SliceEnd = { kind: 'budget' };

@@ -25,4 +25,6 @@ export interface SpecialMapping {
   readonly name: string;
   /** fork copies it into the child (VM_DONTCOPY clear). */
   readonly copiedOnFork: boolean;
+  /** munmap and mprotect of a part answer EINVAL (may_split); mremap cannot make it larger. */
+  readonly indivisible?: true;
 }

@@ -19,7 +19,8 @@ export const mapArea = (state: MemoryState, request: MapRequest): bigint | Memor
   const replaced = state.list.overlapping(start, start + size);
   const freed = replaced.reduce((sum, area) => sum + overlap(area, start, start + size), 0n);
   if (state.size() - freed + size > state.options.sizeLimit) return 'ENOMEM';
-  if (replaced.length > 0) unmapRange(state, start, size);
+  const refusal = replaced.length > 0 ? unmapRange(state, start, size) : null;
+  if (refusal !== null) return refusal;
   addArea(state, areaOf(state, request, start, size));
   return start;
 };

@@ -2,7 +2,7 @@ import { greatest, least, PAGE_MASK, pageUp } from '../base/bytes.ts';
 import { type Area, clip, mergeable, withProt } from './area.ts';
 import type { MemoryState } from './state.ts';
 import type { MemoryErrno } from './types.ts';
-import { splitAt } from './unmap.ts';
+import { divides, splitAt } from './unmap.ts';
 import type { VmaList } from './vma-list.ts';
 
 /** mprotect(2). As in Linux, what lies before a hole has changed when ENOMEM comes back. */
@@ -20,6 +20,7 @@ export const protectRange = (
   for (const area of state.list.overlapping(start, end)) {
     if (area.start > next) return 'ENOMEM';
     if ((prot & ~area.mayProt) !== 0) return 'EACCES';
+    if (divides(area, start, end)) return 'EINVAL';
     if (area.prot !== prot)
       changeProt(state, greatest(area.start, start), least(area.end, end), prot);
     next = area.end;

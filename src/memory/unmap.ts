@@ -1,7 +1,12 @@
 import { greatest, least, PAGE_MASK, pageUp } from '../base/bytes.ts';
+import type { Area } from './area.ts';
 import { TASK_SIZE } from './limits.ts';
 import type { MemoryState } from './state.ts';
 import type { MemoryErrno } from './types.ts';
+
+/** The range would leave a part of a mapping that has none. */
+export const divides = (area: Area, start: bigint, end: bigint): boolean =>
+  area.special?.indivisible === true && (area.start < start || area.end > end);
 
 /** munmap(2). Holes in the range are no error. */
 export const unmapRange = (
@@ -12,7 +17,9 @@ export const unmapRange = (
   if ((start & PAGE_MASK) !== 0n || length <= 0n) return 'EINVAL';
   if (start < 0n || start > TASK_SIZE || length > TASK_SIZE - start) return 'EINVAL';
   const end = start + pageUp(length);
-  if (state.list.overlapping(start, end).length === 0) return null;
+  const areas = state.list.overlapping(start, end);
+  if (areas.length === 0) return null;
+  if (areas.some((area) => divides(area, start, end))) return 'EINVAL';
   splitAt(state, start);
   splitAt(state, end);
   for (const area of state.list.overlapping(start, end))

@@ -1,5 +1,6 @@
 import type { ErrnoName } from '../../abi/errno.ts';
-import type { Inode } from '../../memory/backing.ts';
+import type { Inode, SpecialMapping } from '../../memory/backing.ts';
+import type { Task } from '../task.ts';
 import type { Terminal } from './terminal.ts';
 import type { Attributes, DirectoryEntry } from './tree.ts';
 
@@ -25,6 +26,23 @@ export interface Readiness {
 }
 export const ALWAYS_READY: Readiness = { readable: true, writable: true };
 
+/** mmap(2) of a file that has pages of its own. */
+export interface PagesRequest {
+  readonly task: Task;
+  /** Bytes, whole pages. */
+  readonly size: bigint;
+  readonly writable: boolean;
+  readonly shared: boolean;
+  /** Bytes from the first of the file's pages. */
+  readonly offset: bigint;
+}
+
+/** Pages that a file maps: empty at first, filled by their owner in `mapped`. */
+export interface FilePages {
+  readonly special: SpecialMapping;
+  mapped(address: bigint): void;
+}
+
 /**
  * What an open file can do (struct file_operations): one class per kind of file. Who may read or
  * write is checked by the caller, from the flags of the description.
@@ -45,6 +63,10 @@ export interface OpenFile {
   size(): bigint;
   /** What mmap(2) maps: a file, or `zero` for anonymous memory. Absent: ENODEV. */
   mapping?(): Inode | 'zero';
+  /** mmap(2) of a file that owns its pages, instead of `mapping`; never executable. */
+  pages?(request: PagesRequest): FilePages | ErrnoName;
+  /** ioctl(2), but for what every descriptor answers. Absent: ENOTTY. */
+  ioctl?(task: Task, request: number, arg: bigint): number | ErrnoName;
   /** ftruncate(2). Absent: EINVAL. */
   resize?(size: bigint): ErrnoName | null;
   /**

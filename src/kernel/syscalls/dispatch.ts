@@ -31,7 +31,9 @@ export class Dispatcher {
   }
 
   claim(number: number, name: string, handler: ClaimedSyscall): void {
-    if (this.#rows.has(number) || this.#claims.has(number)) throw taken(number, name);
+    const row = this.#rows.get(number);
+    if ((row !== undefined && row.support !== 'refused') || this.#claims.has(number))
+      throw taken(number, name);
     this.#claims.set(number, handler);
   }
 

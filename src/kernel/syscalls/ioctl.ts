@@ -88,13 +88,15 @@ const fionread: Handler = ({ ctx, description: { file, position }, arg }) => {
   return available === undefined ? 'ENOTTY' : put(ctx.space, arg, word32(available));
 };
 
-/** What any descriptor answers. */
-const ANY: ReadonlyMap<number, Handler> = new Map([
+/** What concerns the descriptor, whatever the file is. */
+const DESCRIPTOR: ReadonlyMap<number, Handler> = new Map([
   [Request.FIOCLEX, closeOnExec(true)],
   [Request.FIONCLEX, closeOnExec(false)],
   [Request.FIONBIO, fionbio],
-  [Request.FIONREAD, fionread],
 ]);
+
+/** What any file answers that has no requests of its own. */
+const ANY: ReadonlyMap<number, Handler> = new Map([...DESCRIPTOR, [Request.FIONREAD, fionread]]);
 
 const ioctl = answering((ctx, [fdArg, requestArg, arg]) => {
   const fd = asInt(fdArg);
@@ -102,7 +104,10 @@ const ioctl = answering((ctx, [fdArg, requestArg, arg]) => {
   if (description === undefined) return 'EBADF';
   const request = asUint(requestArg);
   const call: IoctlCall = { ctx, fd, description, arg };
-  const { terminal } = description.file;
+  const { file } = description;
+  if (file.ioctl !== undefined && !DESCRIPTOR.has(request))
+    return file.ioctl(ctx.task, request, arg);
+  const { terminal } = file;
   const forTerminal = terminal === undefined ? undefined : TERMINAL.get(request);
   if (forTerminal !== undefined && terminal !== undefined) return forTerminal(call, terminal);
   return (ANY.get(request) ?? (() => 'ENOTTY'))(call);

@@ -12,6 +12,8 @@ type Advice = (space: AddressSpace, vma: Vma, start: bigint, end: bigint) => 'EI
 
 /** MADV_DONTNEED. Shared pages keep what they hold: it belongs to all who map it. */
 const discard: Advice = (space, vma, start, end) => {
+  // VM_PFNMAP: the pages are nobody's to drop.
+  if (vma.special?.indivisible === true) return 'EINVAL';
   if (vma.shared) return null;
   const from = greatest(start, vma.start);
   space.discard(from, least(end, vma.end) - from);

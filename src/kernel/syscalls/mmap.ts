@@ -74,6 +74,7 @@ const checkFile = (
   if (!shared && type !== MapFlag.PRIVATE) return 'EINVAL';
   if (shared && (prot & Prot.Write) !== 0 && !writable) return 'EACCES';
   if (!readable) return 'EACCES';
+  if (file.pages !== undefined) return (prot & Prot.Exec) === 0 ? null : 'EPERM';
   if (file.mapping === undefined) return 'ENODEV';
   if ((flags & MapFlag.GROWSDOWN) !== 0) return 'EINVAL';
   return null;
@@ -95,6 +96,16 @@ const backingOf = ({ ctx, prot, flags, offset, file }: MmapCall) => {
   return { file: mapping, offset };
 };
 
+/** Pages that the file itself owns; undefined when there are none. */
+const pagesOf = ({ ctx, prot, flags, offset, size, file }: MmapCall) =>
+  file?.file.pages?.({
+    task: ctx.task,
+    size: pageUp(size),
+    writable: (prot & Prot.Write) !== 0,
+    shared: (flags & MapFlag.TYPE) !== MapFlag.PRIVATE,
+    offset,
+  });
+
 const placementOf = ({ ctx, address, size, flags }: MmapCall): Partial<MapRequest> | 'ENOMEM' => {
   if ((flags & MapFlag.FIXED_NOREPLACE) !== 0) return { address, placement: 'only' };
   if ((flags & MapFlag.FIXED) !== 0) return { address, placement: 'replace' };
@@ -112,7 +123,10 @@ const map = (call: MmapCall): Answer => {
     return 'EEXIST';
   const refusal = file === null ? checkAnonymous(call) : checkFile(call, file);
   if (refusal !== null) return refusal;
-  const backing = backingOf(call);
+  const pages = pagesOf(call);
+  if (typeof pages === 'string') return pages;
+  const backing =
+    pages === undefined ? backingOf(call) : { special: pages.special, mayExec: false };
   if (typeof backing === 'string') return backing;
   const placement = placementOf(call);
   if (typeof placement === 'string') return placement;
@@ -123,7 +137,9 @@ const map = (call: MmapCall): Answer => {
     prot: prot & (Prot.Read | Prot.Write | Prot.Exec),
   };
   const shared = (flags & MapFlag.TYPE) !== MapFlag.PRIVATE;
-  return ctx.space.map({ ...request, shared, growsDown: (flags & MapFlag.GROWSDOWN) !== 0 });
+  const at = ctx.space.map({ ...request, shared, growsDown: (flags & MapFlag.GROWSDOWN) !== 0 });
+  if (typeof at === 'bigint') pages?.mapped(at);
+  return at;
 };
 
 const mmap = answering((ctx, [address, size, protArg, flagsArg, fd, offset]) => {

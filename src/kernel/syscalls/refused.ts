@@ -72,7 +72,7 @@ const REFUSED: Partial<Record<SyscallName, string>> = {
   msgctl: NO_IPC,
   mq_open: NO_IPC,
   ptrace: NO_TRACING,
-  perf_event_open: NO_TRACING,
+  perf_event_open: 'a kernel without a tracer above it has no events',
   bpf: NO_TRACING,
   process_vm_readv: NO_TRACING,
   process_vm_writev: NO_TRACING,
