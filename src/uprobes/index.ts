@@ -5,7 +5,7 @@ export type { Consumer, Cookie, Hit, Via } from './core/consumer.ts';
 export { HandlerResult } from './core/consumer.ts';
 export type { UprobeCounters } from './core/counters.ts';
 export type { RegisterErrno, RegisterOptions } from './core/registration.ts';
-export { type Handle, Uprobes } from './core/uprobes.ts';
+export { type Handle, type PendingReturns, Uprobes } from './core/uprobes.ts';
 export type { Profile, ProfileName } from './profiles.ts';
 export {
   DEFAULT_PROFILE,

@@ -30,6 +30,11 @@ export interface Profile {
   readonly unoptimiseUsesProbedMm: boolean;
   /** An emulated call also pushes on the shadow stack. */
   readonly callEmulationShadowStack: boolean;
+  /**
+   * User call chains taken at a hit: as the stack has them; with the return addresses that pending
+   * return probes hide; besides with the caller of a function whose `push %rbp` is probed.
+   */
+  readonly userCallchains: 'as-on-stack' | 'returns' | 'returns-and-push';
   /** System calls that seccomp lets through. */
   readonly seccompBypass: readonly number[];
   /** The optimisable nop10 is accepted although it begins with 66 2E. */
@@ -73,6 +78,7 @@ const k6_10: Profile = {
   trampolineCopiedOnFork: false,
   unoptimiseUsesProbedMm: false,
   callEmulationShadowStack: false,
+  userCallchains: 'as-on-stack',
   seccompBypass: [],
   acceptNop10: false,
 };
@@ -83,6 +89,7 @@ const k6_11: Profile = {
   summary: 'return trampoline by system call 335',
   uretTrampoline: 'syscall',
   uretShadowStack: true,
+  userCallchains: 'returns',
 };
 
 const k6_14: Profile = {
@@ -91,6 +98,7 @@ const k6_14: Profile = {
   summary: 'sessions; 335 passes seccomp and checks for its area',
   uretAreaCheck: true,
   sessions: true,
+  userCallchains: 'returns-and-push',
   seccompBypass: [335],
 };
 

@@ -13,6 +13,7 @@ export const registrar = (): EventContext['uprobes'] & { readonly consumers: Con
       consumers.push(consumer);
       return handle;
     },
+    apply: () => null,
     unregister: (handle) => {
       const index = consumers.indexOf(byHandle.get(handle)!);
       if (index >= 0) consumers.splice(index, 1);

@@ -8,7 +8,7 @@ import { Probe } from './probe.ts';
 
 /** What all events of one machine share. */
 export interface EventContext {
-  readonly uprobes: Pick<Uprobes, 'register' | 'unregister'>;
+  readonly uprobes: Pick<Uprobes, 'register' | 'unregister' | 'apply'>;
   readonly record: EventRecord;
 }
 
@@ -108,10 +108,34 @@ export class ProbeEvent {
     return null;
   }
 
+  /**
+   * A user's filter has changed: breakpoints go where somebody wants them now (`add`), or away
+   * where nobody does.
+   */
+  apply(add: boolean): ErrnoName | null {
+    for (const probe of this.#probes) {
+      const errno = probe.apply(add);
+      if (errno !== null) return errno;
+    }
+    return null;
+  }
+
   /** Takes a user away; the last takes the probes out. */
   release(user: EventUser): void {
     this.#users = this.#users.filter((other) => other !== user);
     if (this.#users.length > 0) return;
     for (const probe of this.#probes) probe.unregister();
+  }
+
+  /** Users and registrations; the breakpoints themselves belong to uprobes. */
+  capture(): unknown {
+    return { users: this.#users, probes: this.#probes.map((probe) => [probe, probe.capture()]) };
+  }
+
+  restore(state: unknown): void {
+    const saved = state as { users: readonly EventUser[]; probes: readonly [Probe, unknown][] };
+    this.#users = saved.users;
+    this.#probes.splice(0, this.#probes.length, ...saved.probes.map(([probe]) => probe));
+    for (const [probe, inside] of saved.probes) probe.restore(inside);
   }
 }

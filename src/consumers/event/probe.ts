@@ -1,3 +1,4 @@
+import type { ErrnoName } from '../../abi/errno.ts';
 import type { Inode } from '../../memory/backing.ts';
 import {
   type Consumer,
@@ -53,12 +54,28 @@ export class Probe {
     return null;
   }
 
+  /** See `ProbeEvent.apply`. Preconditions: registered. */
+  apply(add: boolean): ErrnoName | null {
+    return this.#handle === null ? null : this.event.context.uprobes.apply(this.#handle, add);
+  }
+
   /** A second call does nothing. */
   unregister(): void {
     if (this.#handle === null) return;
     this.event.context.uprobes.unregister(this.#handle);
     this.#missed += this.#handle.missed;
     this.#handle = null;
+  }
+
+  capture(): unknown {
+    return { hits: this.hits, missed: this.#missed, handle: this.#handle };
+  }
+
+  restore(state: unknown): void {
+    const saved = state as { hits: number; missed: number; handle: Handle | null };
+    this.hits = saved.hits;
+    this.#missed = saved.missed;
+    this.#handle = saved.handle;
   }
 }
 

@@ -104,3 +104,19 @@ export const unregister = (
   else shared.kernel.log(`uprobe: unregister, leaking uprobe at ${uprobe.inode.path}`);
   settleAll(shared);
 };
+
+/**
+ * uprobe_apply: the filter of an attached consumer answers differently now. `add`: breakpoints go
+ * where it is wanted; otherwise they go away where nobody wants them.
+ */
+export const apply = (
+  shared: Shared,
+  { uprobe, attachment }: Registration,
+  add: boolean,
+  caller: Caller = 'self',
+): RegisterErrno | 'ENOENT' | null => {
+  if (!uprobe.attachments.includes(attachment)) return 'ENOENT';
+  if (add) return installEverywhere(shared, uprobe, attachment.consumer, caller);
+  removeUnwanted(shared, uprobe, caller);
+  return null;
+};

@@ -1,4 +1,5 @@
 import type { KernelServices } from '../../kernel/kernel.ts';
+import type { Task } from '../../kernel/task.ts';
 import type { Inode } from '../../memory/backing.ts';
 import type { Profile } from '../profiles.ts';
 import { UPROBE_SYSCALL } from '../trampoline/optimised-page.ts';
@@ -7,6 +8,7 @@ import type { Consumer } from './consumer.ts';
 import type { UprobeCounters } from './counters.ts';
 import { kernelHooks } from './hooks.ts';
 import {
+  apply,
   type RegisterErrno,
   type RegisterOptions,
   type Registration,
@@ -39,6 +41,14 @@ class AttachedHandle implements Handle {
   get inserted(): boolean {
     return this.registration.uprobe.analysis !== null;
   }
+}
+
+/** What the pending return probes of a task have hidden on its stack. */
+export interface PendingReturns {
+  /** What stands where return addresses were. */
+  readonly trampoline: bigint;
+  /** The addresses themselves, newest first; functions entered by a jump repeat their caller's. */
+  readonly originals: readonly bigint[];
 }
 
 /**
@@ -88,6 +98,27 @@ export class Uprobes {
   unregister(handle: Handle, options: Pick<RegisterOptions, 'caller'> = {}): void {
     if (handle instanceof AttachedHandle)
       unregister(this.#shared, handle.registration, options.caller);
+  }
+
+  /**
+   * The filter of an attached consumer answers differently now. With `add` breakpoints are written
+   * where it wants them; without, they are taken out where nobody wants them any more.
+   * @returns null, or the name of the kernel's errno
+   */
+  apply(handle: Handle, add: boolean): RegisterErrno | 'ENOENT' | null {
+    if (!(handle instanceof AttachedHandle)) return 'ENOENT';
+    return apply(this.#shared, handle.registration, add);
+  }
+
+  /** Null when no return probe is pending. */
+  pendingReturns(task: Task): PendingReturns | null {
+    const instances = this.#shared.findTaskState(task)?.instances ?? [];
+    const { area } = this.#shared.mmState(task.mm);
+    if (instances.length === 0 || area === null) return null;
+    return {
+      trampoline: area.address,
+      originals: instances.map(({ original }) => original).reverse(),
+    };
   }
 
   /**
