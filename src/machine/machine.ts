@@ -3,6 +3,7 @@ import { parseDefinition } from '../consumers/event/definition.ts';
 import { type EventContext, eventContext } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
 import type { MultiHandlers } from '../consumers/multi/link.ts';
+import { makePerf, type Perf } from '../consumers/perf/index.ts';
 import type { Profile } from '../uprobes/index.ts';
 import { Uprobes } from '../uprobes/index.ts';
 import { Attacher } from './attach.ts';
@@ -24,6 +25,7 @@ import { Tracefs } from './tracefs.ts';
 export interface MachineSnapshot {
   readonly kernel: unknown;
   readonly uprobes: unknown;
+  readonly perf: unknown;
 }
 
 /**
@@ -43,6 +45,7 @@ export class Machine {
   readonly #multi: MultiAttacher;
   readonly #runner: Runner;
   readonly #events: EventContext;
+  readonly #perf: Perf;
 
   private constructor(options: MachineOptions) {
     this.profile = requireProfile(options.profile);
@@ -63,6 +66,15 @@ export class Machine {
     );
     this.#events = eventContext(this.#uprobes);
     this.tracefs = new Tracefs(this.#locator, this.#attacher, this.#events, () => kernel.now());
+    this.#perf = makePerf(
+      {
+        kernel,
+        uprobes: this.#uprobes,
+        context: this.#events,
+        eventById: (id) => this.tracefs.eventById(id),
+      },
+      files,
+    );
     this.#runner = new Runner(kernel, files.streams.stdin, options.io?.stdin);
   }
 
@@ -140,13 +152,18 @@ export class Machine {
 
   /** Everything but attached callbacks. Preconditions: not inside {@link Machine.run}. */
   capture(): MachineSnapshot {
-    return { kernel: this.#booted.kernel.capture(), uprobes: this.#uprobes.capture() };
+    return {
+      kernel: this.#booted.kernel.capture(),
+      uprobes: this.#uprobes.capture(),
+      perf: this.#perf.capture(),
+    };
   }
 
   /** Back to a snapshot of this machine. Preconditions: not inside {@link Machine.run}. */
   restore(snapshot: MachineSnapshot): void {
     this.#booted.kernel.restore(snapshot.kernel);
     this.#uprobes.restore(snapshot.uprobes);
+    this.#perf.restore(snapshot.perf);
   }
 
   /** Frees the engine and closes files. */

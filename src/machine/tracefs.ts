@@ -5,7 +5,7 @@ import {
   type Definition,
   parseDefinition,
 } from '../consumers/event/definition.ts';
-import type { EventContext } from '../consumers/event/event.ts';
+import type { EventContext, ProbeEvent } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
 import type { ProfileEntry } from '../consumers/event/json.ts';
 import type { Probe } from '../consumers/event/probe.ts';
@@ -56,6 +56,11 @@ export class Tracefs {
       throw error;
     }
     return makeLink(places, detach);
+  }
+
+  /** The event of an id, for perf. */
+  eventById(id: number): ProbeEvent | undefined {
+    return this.#events.probes.find(({ event }) => event.id === id)?.event;
   }
 
   /** Lines of `uprobe_profile`. */

@@ -1,0 +1,178 @@
+import { Sample } from '../../abi/perf.ts';
+import type { Task } from '../../kernel/task.ts';
+import type { Hit } from '../../uprobes/index.ts';
+import type { EventRecord } from '../event/event-record.ts';
+import type { PerfAttr } from './attr.ts';
+import type { SampleOutput } from './output.ts';
+import { SamplePeriod } from './period.ts';
+import type { Ring } from './ring.ts';
+import { EventTimes } from './times.ts';
+import type { PerfUser } from './user.ts';
+
+/** `off` until enabled; `exit` once its task has ended. */
+export type PerfState = 'off' | 'on' | 'exit';
+
+/** Runs before a hit's arguments are evaluated; 0 keeps perf from seeing the hit (a BPF program). */
+export type PerfProgram = (hit: Hit) => number;
+
+/** What an event is opened with. */
+export interface PerfTarget {
+  /** Null = every task. */
+  readonly task: Task | null;
+  /** -1 = every CPU. */
+  readonly cpu: number;
+}
+
+/** perf_event: one counter with what it samples. */
+export class PerfEvent {
+  readonly id: bigint;
+  readonly attr: PerfAttr;
+  readonly target: PerfTarget;
+  /** The probe's event that it listens to. */
+  readonly source: PerfUser;
+  readonly period: SamplePeriod;
+  readonly times: EventTimes;
+  readonly #output: SampleOutput;
+  /** Tasks that it was inherited by. */
+  heirs: readonly Task[] = [];
+  leader: PerfEvent = this;
+  /** Of a leader: the rest of its group. */
+  siblings: readonly PerfEvent[] = [];
+  /** Where samples go; its own ring or another event's. */
+  ring: Ring | null = null;
+  count = 0;
+  /** Samples that found no room. */
+  lostSamples = 0;
+  /** Samples left before it turns itself off (PERF_EVENT_IOC_REFRESH); 0 = no limit. */
+  eventLimit = 0;
+  /** Attached by PERF_EVENT_IOC_SET_BPF, or a host's function in its place. */
+  program: PerfProgram | null = null;
+  /** Takes every sample, besides the ring: a host that reads along. */
+  listener: ((record: Uint8Array) => void) | null = null;
+  #state: PerfState;
+
+  constructor(
+    id: bigint,
+    attr: PerfAttr,
+    target: PerfTarget,
+    source: PerfUser,
+    output: SampleOutput,
+    now: () => bigint,
+  ) {
+    this.id = id;
+    this.attr = attr;
+    this.target = target;
+    this.source = source;
+    this.#output = output;
+    this.period = new SamplePeriod(attr, (attr.sampleType & Sample.PERIOD) !== 0);
+    this.times = new EventTimes(now);
+    // enable_on_exec waits for exec even where `disabled` is not set.
+    this.#state = attr.flags.has('disabled') || attr.flags.has('enableOnExec') ? 'off' : 'on';
+    if (this.#state === 'on') this.times.start();
+  }
+
+  get state(): PerfState {
+    return this.#state;
+  }
+
+  /** A sibling of a leader that is off does not count either. */
+  get isActive(): boolean {
+    return this.#state === 'on' && this.leader.#state === 'on';
+  }
+
+  enable(): void {
+    if (this.#state === 'off') this.#setState('on');
+  }
+
+  disable(): void {
+    if (this.#state === 'on') this.#setState('off');
+  }
+
+  /** Its task has ended. */
+  exit(): void {
+    this.#setState('exit');
+  }
+
+  reset(): void {
+    this.count = 0;
+    this.updatePage();
+  }
+
+  /** Joins a group. Preconditions: `leader` is one. */
+  joinGroup(leader: PerfEvent): void {
+    this.leader = leader;
+    leader.siblings = [...leader.siblings, this];
+    this.#settleTimes();
+  }
+
+  /** perf_group_detach: the siblings of a leader that goes are on their own. */
+  leaveGroup(): void {
+    const { leader } = this;
+    leader.siblings = leader.siblings.filter((other) => other !== this);
+    for (const sibling of this.siblings) {
+      sibling.leader = sibling;
+      sibling.#settleTimes();
+    }
+    this.siblings = [];
+    this.leader = this;
+  }
+
+  /** Whether the task is the one it watches, or has inherited it. */
+  watches(task: Task): boolean {
+    const { target, heirs } = this;
+    return target.task === null || target.task === task || heirs.includes(task);
+  }
+
+  /** perf_swevent_event: one hit of its probe, in a task it watches. */
+  hit(record: EventRecord): void {
+    if (!this.isActive || this.target.cpu > 0 || !this.watches(record.hit.task)) return;
+    this.count++;
+    if (!this.period.isSampling || !this.period.hit(this.#output.now())) return;
+    const isLast = this.eventLimit > 0 && --this.eventLimit === 0;
+    this.#output.sample(this, record);
+    if (isLast) this.disable();
+  }
+
+  /** What its header page says of it. */
+  updatePage(): void {
+    const { enabled, running } = this.times;
+    this.ring?.updatePage(this.count, enabled, running);
+  }
+
+  capture(): unknown {
+    const { heirs, leader, siblings, ring, count, lostSamples, eventLimit } = this;
+    return {
+      fields: { heirs, leader, siblings, ring, count, lostSamples, eventLimit },
+      state: this.#state,
+      period: this.period.capture(),
+      times: this.times.capture(),
+      ring: ring?.capture(),
+    };
+  }
+
+  restore(state: unknown): void {
+    const saved = state as {
+      fields: Partial<PerfEvent>;
+      state: PerfState;
+      period: readonly bigint[];
+      times: readonly [bigint, bigint | null];
+      ring: unknown;
+    };
+    Object.assign(this, saved.fields);
+    this.#state = saved.state;
+    this.period.restore(saved.period);
+    this.times.restore(saved.times);
+    this.ring?.restore(saved.ring);
+  }
+
+  #setState(state: PerfState): void {
+    this.#state = state;
+    for (const one of [this, ...this.siblings]) one.#settleTimes();
+    this.updatePage();
+  }
+
+  #settleTimes(): void {
+    if (this.isActive) this.times.start();
+    else this.times.stop();
+  }
+}

@@ -1,0 +1,18 @@
+/** perf: events on uprobes, opened by the guest through perf_event_open(2) or by the host. */
+import { Sys } from '../../abi/syscalls.ts';
+import type { FileView } from '../../kernel/files/file-view.ts';
+import { perfEventOpen } from './open.ts';
+import { Perf, type PerfOptions } from './perf.ts';
+import { pmuFiles } from './pmu-files.ts';
+
+export { EMPTY_ATTR, type PerfAttr } from './attr.ts';
+export type { PerfEvent, PerfProgram } from './event.ts';
+export { Perf } from './perf.ts';
+
+/** perf of a machine, with its system call and its files. Preconditions: nothing has run yet. */
+export const makePerf = (options: PerfOptions, files: FileView): Perf => {
+  const perf = new Perf(options);
+  options.kernel.claimSyscall(Sys.perf_event_open, 'perf_event_open', perfEventOpen(perf));
+  files.mount(pmuFiles());
+  return perf;
+};

@@ -1,0 +1,200 @@
+/** The perf events of one machine. */
+import type { ErrnoName } from '../../abi/errno.ts';
+import type { KernelServices } from '../../kernel/kernel.ts';
+import type { Mm } from '../../kernel/mm.ts';
+import type { Task } from '../../kernel/task.ts';
+import type { Uprobes } from '../../uprobes/index.ts';
+import type { EventContext, ProbeEvent } from '../event/event.ts';
+import type { PerfAttr } from './attr.ts';
+import { checkAfterKind, checkBeforeKind, checkKind } from './check.ts';
+import { PerfEvent, type PerfTarget } from './event.ts';
+import { type FileServices, PerfFile } from './file.ts';
+import { SampleOutput } from './output.ts';
+import type { Ring } from './ring.ts';
+import { PerfUser } from './user.ts';
+
+/** What perf needs of the machine. */
+export interface PerfOptions {
+  readonly kernel: KernelServices;
+  readonly uprobes: Pick<Uprobes, 'profile' | 'pendingReturns'>;
+  readonly context: EventContext;
+  /** The tracefs event of an id. */
+  readonly eventById: (id: number) => ProbeEvent | undefined;
+}
+
+interface Captured {
+  readonly nextId: bigint;
+  readonly events: readonly (readonly [PerfEvent, unknown])[];
+  readonly users: readonly (readonly [PerfUser, unknown])[];
+  readonly files: ReadonlyMap<PerfEvent, PerfFile>;
+}
+
+export class Perf implements FileServices {
+  readonly context: EventContext;
+  readonly #kernel: KernelServices;
+  readonly #output: SampleOutput;
+  readonly #eventById: PerfOptions['eventById'];
+  readonly #users = new WeakMap<ProbeEvent, PerfUser>();
+  readonly #noted = new Set<string>();
+  #events: readonly PerfEvent[] = [];
+  #files = new Map<PerfEvent, PerfFile>();
+  #nextId = 1n;
+
+  constructor({ kernel, uprobes, context, eventById }: PerfOptions) {
+    this.context = context;
+    this.#kernel = kernel;
+    this.#eventById = eventById;
+    this.#output = new SampleOutput({ uprobes, now: () => kernel.now() });
+    kernel.subscribe({
+      vmaUnmapping: (mm, start, end) => this.#unmapping(mm, start, end),
+      fork: (parent, child, sharedMm) => this.#fork(parent, child, sharedMm),
+      exec: (task) => this.#exec(task),
+      exit: (task) => this.#exit(task),
+    });
+  }
+
+  /** Tasks of the machine, by thread id. */
+  taskOf(tid: number): Task | undefined {
+    return this.#kernel.tasks().find((task) => task.tid === tid);
+  }
+
+  /** The event behind a tracepoint's id. */
+  eventById(id: bigint): ProbeEvent | undefined {
+    return id <= 0xffffn ? this.#eventById(Number(id)) : undefined;
+  }
+
+  /**
+   * A new event (perf_event_alloc), counting at once unless its attribute says otherwise.
+   * @param findSource asked once the attribute itself has passed
+   */
+  open(
+    attr: PerfAttr,
+    target: PerfTarget,
+    findSource: () => ProbeEvent | ErrnoName,
+  ): PerfEvent | ErrnoName {
+    const early = checkBeforeKind(attr, target);
+    if (early !== null) return early;
+    const kind = checkKind(attr, target);
+    if (kind !== null) return kind;
+    const source = findSource();
+    if (typeof source === 'string') return source;
+    const user = this.#userOf(source);
+    const { task } = target;
+    const now = () => (task === null ? this.#kernel.now() : BigInt(this.#kernel.instructions()));
+    const event = new PerfEvent(this.#nextId++, attr, target, user, this.#output, now);
+    const refusal = user.open(event);
+    if (refusal !== null) return refusal;
+    this.#events = [...this.#events, event];
+    const late = checkAfterKind(attr, target);
+    if (late !== null) this.close(event);
+    return late ?? event;
+  }
+
+  /** The end of an event. A second call does nothing. */
+  close(event: PerfEvent): void {
+    if (!this.#events.includes(event)) return;
+    this.#events = this.#events.filter((other) => other !== event);
+    this.#files.delete(event);
+    event.disable();
+    event.leaveGroup();
+    event.source.close(event);
+    event.ring = null;
+  }
+
+  /** The file a descriptor of the event refers to. */
+  fileOf(event: PerfEvent): PerfFile {
+    const file = new PerfFile(event, this);
+    this.#files.set(event, file);
+    return file;
+  }
+
+  eventAt(task: Task, fd: bigint): PerfEvent | undefined {
+    const file = task.files.get(Number(BigInt.asIntN(32, fd)))?.file;
+    return file instanceof PerfFile ? file.event : undefined;
+  }
+
+  note(text: string): void {
+    if (this.#noted.has(text)) return;
+    this.#noted.add(text);
+    this.#kernel.log(text);
+  }
+
+  mapped(event: PerfEvent, { mm }: Task, address: bigint): void {
+    event.ring?.map({ event, mm, address });
+    event.updatePage();
+  }
+
+  unused(event: PerfEvent): void {
+    this.close(event);
+  }
+
+  capture(): unknown {
+    const users = [...new Set(this.#events.map(({ source }) => source))];
+    return {
+      nextId: this.#nextId,
+      events: this.#events.map((event) => [event, event.capture()] as const),
+      users: users.map((user) => [user, user.capture()] as const),
+      files: new Map(this.#files),
+    } satisfies Captured;
+  }
+
+  /** Preconditions: kernel and uprobes are restored to the same moment. */
+  restore(state: unknown): void {
+    const { nextId, events, users, files } = state as Captured;
+    this.#nextId = nextId;
+    this.#events = events.map(([event]) => event);
+    this.#files = new Map(files);
+    for (const [user, inside] of users) user.restore(inside);
+    for (const [event, inside] of events) event.restore(inside);
+  }
+
+  #userOf(source: ProbeEvent): PerfUser {
+    const user = this.#users.get(source) ?? new PerfUser(source);
+    this.#users.set(source, user);
+    return user;
+  }
+
+  /** perf_mmap_close, for every mapping in the range. */
+  #unmapping(mm: Mm, start: bigint, end: bigint): void {
+    const rings = new Set(this.#events.flatMap(({ ring }) => ring ?? []));
+    for (const ring of rings)
+      for (const mapping of ring.mappings) {
+        if (mapping.mm !== mm || mapping.address < start || mapping.address >= end) continue;
+        ring.unmap(mapping);
+        this.#detach(ring, mapping.event);
+      }
+  }
+
+  /** Who has no mapping of its own left loses the ring; when none is left at all, everybody does. */
+  #detach(ring: Ring, owner: PerfEvent): void {
+    if (ring.mappings.some(({ event }) => event === owner)) return;
+    owner.ring = null;
+    if (ring.mappings.length === 0)
+      for (const event of this.#events) if (event.ring === ring) event.ring = null;
+    this.#files.get(owner)?.settle();
+  }
+
+  #fork(parent: Task, child: Task, sharedMm: boolean): void {
+    for (const event of this.#events) {
+      const { flags } = event.attr;
+      if (event.target.task === null || !flags.has('inherit') || !event.watches(parent)) continue;
+      if (flags.has('inheritThread') && !sharedMm) continue;
+      event.heirs = [...event.heirs, child];
+    }
+  }
+
+  #exec(task: Task): void {
+    for (const event of this.#events) {
+      if (event.target.task !== task) continue;
+      if (event.attr.flags.has('enableOnExec')) event.enable();
+      if (event.attr.flags.has('removeOnExec')) event.exit();
+    }
+  }
+
+  #exit(task: Task): void {
+    for (const event of this.#events) {
+      if (event.target.task === task) event.exit();
+      event.heirs = event.heirs.filter((heir) => heir !== task);
+    }
+  }
+}
