@@ -146,7 +146,7 @@ export class Machine {
   stats(): Readonly<Record<string, number>> {
     return {
       ...machineCounters(this.#booted.kernel, this.#uprobes, this.#booted.mm.space.counters),
-      argumentBuilds: this.#events.record.builds,
+      argument_builds: this.#events.record.builds,
     };
   }
 
