@@ -90,6 +90,7 @@ export const SiCode = {
   FPE_FLTINV: 7,
   SEGV_MAPERR: 1,
   SEGV_ACCERR: 2,
+  SEGV_CPERR: 10,
   BUS_ADRALN: 1,
   BUS_ADRERR: 2,
   TRAP_BRKPT: 1,

@@ -10,10 +10,14 @@ export const Vector = {
   PageFault: 14n,
   FpuError: 16n,
   SimdError: 19n,
+  ControlProtection: 21n,
 } as const;
 
 /** Page-fault error code (SDM vol. 3, 4.7). */
 export const PageFaultCode = { Present: 1n, Write: 2n, User: 4n, InstructionFetch: 16n } as const;
+
+/** Control-protection error code: a near `ret` (SDM vol. 3, 6.15, interrupt 21). */
+export const NEAR_RETURN = 1n;
 
 /** EFLAGS bits (SDM vol. 1, 3.4.3). */
 export const Flag = {

@@ -65,6 +65,7 @@ export type Access = 'read' | 'write' | 'exec';
  * | `stack-fault` | at the instruction: non-canonical address through RSP or RBP |
  * | `invalid-opcode` | at the instruction |
  * | `divide-error` | at the instruction |
+ * | `control-protection` | at a `ret` whose address is not the shadow stack's (only with {@link Engine.shadowStack}) |
  * | `fpu-error`, `simd-error` | at the instruction that reports an unmasked x87 / SSE exception |
  * | `unsupported` | at an instruction that the real CPU has and this engine has not; `text` names it |
  * | `budget` | the next instruction; the instruction limit of `run` is used up (at most one block late) |
@@ -79,6 +80,7 @@ export type TrapKind =
   | 'stack-fault'
   | 'invalid-opcode'
   | 'divide-error'
+  | 'control-protection'
   | 'fpu-error'
   | 'simd-error'
   | 'unsupported'
@@ -134,10 +136,24 @@ export interface EngineSnapshot {
   readonly engine: string;
 }
 
+/**
+ * The CPU's second stack of return addresses (CET): `call` pushes, `ret` compares and pops. Each task
+ * has its own; it belongs to {@link Engine.saveContext}.
+ */
+export interface ShadowStack {
+  push(address: bigint): void;
+  /** Takes the newest entry; undefined when there is none. */
+  pop(): bigint | undefined;
+  /** False, and nothing done, when there is no entry. */
+  replaceTop(address: bigint): boolean;
+}
+
 export interface Engine {
   readonly name: string;
   readonly capabilities: Capabilities;
   readonly regs: RegisterFile;
+  /** Of the loaded context; absent on a CPU without, or where it is switched off. */
+  readonly shadowStack?: ShadowStack;
 
   /** Instructions executed since creation: exact at block ends, deterministic. */
   readonly instructionCount: number;

@@ -10,6 +10,7 @@ const NO_TRAPS: Readonly<Record<TrapKind, number>> = {
   'stack-fault': 0,
   'invalid-opcode': 0,
   'divide-error': 0,
+  'control-protection': 0,
   'fpu-error': 0,
   'simd-error': 0,
   unsupported: 0,

@@ -1,7 +1,7 @@
 /** What each trap of the CPU becomes: resolved, swallowed by a hook, or a signal. */
 
 import { SiCode, Sig } from '../abi/signals.ts';
-import { Flag, PageFaultCode, Vector } from '../abi/traps.ts';
+import { Flag, NEAR_RETURN, PageFaultCode, Vector } from '../abi/traps.ts';
 import { u64 } from '../base/bytes.ts';
 import { Reg, type Trap, type TrapKind } from '../cpu/engine.ts';
 import { TASK_SIZE } from '../memory/address-space.ts';
@@ -137,6 +137,11 @@ const arithmetic =
     raise(kernel, task, { vector, isFault: true }, info);
   };
 
+const controlProtection: TrapRoutine = (kernel, task) => {
+  const source = { vector: Vector.ControlProtection, error: NEAR_RETURN, isFault: true };
+  raise(kernel, task, source, { signal: Sig.SIGSEGV, code: SiCode.SEGV_CPERR, address: 0n });
+};
+
 /** Traps that concern the task; the others end the slice or are system calls. */
 export type TaskTrapKind = Exclude<TrapKind, 'syscall' | 'unsupported' | 'budget'>;
 
@@ -149,6 +154,7 @@ export const TRAP_ROUTINES: Readonly<Record<TaskTrapKind, TrapRoutine>> = {
   'stack-fault': bare(Vector.StackFault, Sig.SIGBUS),
   'invalid-opcode': atInstruction(Vector.InvalidOpcode, Sig.SIGILL, SiCode.ILL_ILLOPN),
   'divide-error': atInstruction(Vector.DivideError, Sig.SIGFPE, SiCode.FPE_INTDIV),
+  'control-protection': controlProtection,
   'fpu-error': arithmetic(Vector.FpuError, 'x87'),
   'simd-error': arithmetic(Vector.SimdError, 'sse'),
 };

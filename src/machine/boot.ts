@@ -1,5 +1,7 @@
 import { TraplineError } from '../base/errors.ts';
 import { cpuid } from '../cpu/cpuid.ts';
+import type { Engine } from '../cpu/engine.ts';
+import { ShadowStackEngine } from '../cpu/shadow-stack/engine.ts';
 import { type LoadedProgram, loadProgram } from '../elf/load.ts';
 import { FileTable } from '../kernel/files/file-table.ts';
 import { FileView } from '../kernel/files/file-view.ts';
@@ -35,7 +37,7 @@ export interface Booted {
  */
 export const boot = (options: MachineOptions, prepare: (kernel: Kernel) => void): Booted => {
   const kernel = new Kernel({
-    createEngine: () => options.engine.create(),
+    createEngine: () => createEngine(options),
     syscalls: SYSCALL_ROWS,
     seed: options.seed ?? 1n,
     ...(options.clock && { clock: options.clock }),
@@ -49,6 +51,9 @@ export const boot = (options: MachineOptions, prepare: (kernel: Kernel) => void)
     throw error;
   }
 };
+
+const createEngine = ({ engine, shadowStack = false }: MachineOptions): Engine =>
+  shadowStack ? new ShadowStackEngine(engine.create()) : engine.create();
 
 const start = (options: MachineOptions, kernel: Kernel): Booted => {
   const files = fileViewOf(options, kernel);

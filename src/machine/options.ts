@@ -53,6 +53,11 @@ export interface MachineOptions {
   /** Seed of getrandom(2), /dev/urandom and AT_RANDOM; default 1. */
   readonly seed?: bigint;
   readonly clock?: ClockOptions;
+  /**
+   * The CPU keeps a shadow stack (CET) from the first instruction on, as if the program had asked for
+   * it: a return that does not match is SIGSEGV. Slow: every instruction is looked at. Default false.
+   */
+  readonly shadowStack?: boolean;
   /** Directory that relative paths of probe sites start from; default `/`. */
   readonly probeBase?: string;
   /** Bytes the guest may map; default 4 GiB. */

@@ -28,7 +28,7 @@ export interface Profile {
   readonly trampolineCopiedOnFork: boolean;
   /** Un-optimising looks for the trampoline in the probed mm, not in the caller's (CVE-2026-72357). */
   readonly unoptimiseUsesProbedMm: boolean;
-  /** An emulated call also pushes on the shadow stack. */
+  /** Calls, emulated or stepped, keep the shadow stack in step. */
   readonly callEmulationShadowStack: boolean;
   /**
    * User call chains taken at a hit: as the stack has them; with the return addresses that pending

@@ -44,24 +44,32 @@ export class Trial {
   readonly profile: Profile;
   readonly nop: (typeof NOPS)[keyof typeof NOPS];
   readonly #prepare: (uprobes: Uprobes) => void;
+  readonly #options: Partial<RigOptions>;
   readonly #made: { dispose(): void }[] = [];
 
-  /** @param prepare is given every uprobe layer before its first probe; plants faults */
+  /**
+   * @param prepare is given every uprobe layer before its first probe; plants faults
+   * @param options of all rigs
+   */
   constructor(
     engine: EngineFactory,
     profile: Profile,
     prepare: (uprobes: Uprobes) => void = () => {},
+    options: Partial<RigOptions> = {},
   ) {
     this.engine = engine;
     this.profile = profile;
     this.nop = NOPS[profile.optimise === 'nop10' ? 'nop10' : 'nop5'];
     this.#prepare = prepare;
+    this.#options = options;
   }
 
   /** A process with this text (hex by address) whose signals are caught. */
   rig(text: Readonly<Record<string, string>>, options: Partial<RigOptions> = {}): Rig {
     const { engine: factory, profile } = this;
-    const rig = this.uses(new Rig({ factory, profile: profile.name, text, ...options }));
+    const rig = this.uses(
+      new Rig({ factory, profile: profile.name, text, ...this.#options, ...options }),
+    );
     rig.catchSignals();
     this.prepare(rig.uprobes);
     return rig;
@@ -70,6 +78,12 @@ export class Trial {
   /** For rows that make their own machine: call it before the first probe is attached. */
   prepare(uprobes: Uprobes): void {
     this.#prepare(uprobes);
+  }
+
+  /** The same on a CPU with a shadow stack. */
+  withShadowStack(): Trial {
+    const { engine, profile } = this;
+    return this.uses(new Trial(engine, profile, this.#prepare, { shadowStack: true }));
   }
 
   /** Frees it at the end of the run. */

@@ -56,6 +56,20 @@ for (const { name, load, missing } of engines)
       machine.dispose();
     });
 
+    test('a shadow stack: probed returns hold since 6.11, and kill the program before', async () => {
+      const run = async (profile: string) => {
+        const { machine, output } = calc(engine, '3!', { shadowStack: true, profile });
+        let returns = 0;
+        machine.uprobe('@:factorial', { return: () => void returns++ });
+        const end = await machine.run();
+        machine.dispose();
+        return [end, output(), returns];
+      };
+      // factorial(3) calls itself down to 1.
+      expect(await run('k7.3')).toEqual([{ kind: 'exit', status: 0 }, '3! = 6\n', 3]);
+      expect(await run('k6.10')).toMatchObject([{ kind: 'signal', signal: 11 }, '', 0]);
+    });
+
     test('a handler that changes a register changes the result', async () => {
       const { machine, output } = calc(engine, '3!');
       let calls = 0;

@@ -2,6 +2,7 @@
 import { Frame, SigContext, SigInfoLayout, UContext } from '../../src/abi/sigframe.ts';
 import { NSIG, Sa } from '../../src/abi/signals.ts';
 import { type EngineFactory, Prot, Reg } from '../../src/cpu/engine.ts';
+import { ShadowStackEngine } from '../../src/cpu/shadow-stack/engine.ts';
 import { FileTable } from '../../src/kernel/files/file-table.ts';
 import { FileView } from '../../src/kernel/files/file-view.ts';
 import { StandardStreams } from '../../src/kernel/files/standard-streams.ts';
@@ -57,6 +58,8 @@ export interface RigOptions {
   readonly fileSize?: number;
   /** Do not map the text file yet. */
   readonly unmapped?: boolean;
+  /** A CPU with a shadow stack. */
+  readonly shadowStack?: boolean;
 }
 
 const bytesOf = (hex: string): Uint8Array =>
@@ -76,9 +79,11 @@ export class Rig {
   readonly #files: FileTable;
   #ended: 'end' | 'handler' | null = null;
 
-  constructor({ factory, profile, text, fileSize = 0x10000, unmapped = false }: RigOptions) {
+  constructor(options: RigOptions) {
+    const { factory, profile, text, fileSize = 0x10000, unmapped, shadowStack } = options;
     this.kernel = new Kernel({
-      createEngine: () => factory.create(),
+      createEngine: () =>
+        shadowStack ? new ShadowStackEngine(factory.create()) : factory.create(),
       syscalls: SYSCALL_ROWS,
       log: (line) => this.log.push(line),
     });
@@ -162,6 +167,7 @@ export class Rig {
     task.regs.write(Reg.Rsp, sp);
     task.regs.write(Reg.Rflags, regs[Reg.Rflags] ?? 0x202n);
     task.regs.write(Reg.Rip, address);
+    this.mm.engine.shadowStack?.push(END);
     return this.#run();
   }
 

@@ -33,6 +33,8 @@ export const enterHandler = (task: Task, info: SignalInfo, action: SignalAction)
   if (space.write(place.frame, frame) !== frame.length) return false;
   if ((task.altStack.flags & Ss.AUTODISARM) !== 0) task.altStack.reset();
   pointAtHandler(task, info.signal, action.handler, place.frame);
+  // The handler's own ret finds the restorer there, too.
+  task.mm.engine.shadowStack?.push(action.restorer);
   return true;
 };
 

@@ -33,6 +33,8 @@ const execute = (shared: Shared, task: Task, uprobe: Uprobe, site: bigint, ip: b
   if (analysis === null) return;
   if (shared.rules.emulate(task, analysis, ip)) {
     shared.counters.emulated++;
+    if (analysis.handling.kind === 'call' && shared.profile.callEmulationShadowStack)
+      task.mm.engine.shadowStack?.push(ip + BigInt(analysis.length));
     if ((task.regs.read(Reg.Rflags) & Flag.TF) !== 0n) sendTrap(shared, task);
     return;
   }

@@ -5,7 +5,7 @@ import type { Task } from '../../kernel/task.ts';
 import { areaOf } from '../xol/area.ts';
 import type { Cookie, Via } from './consumer.ts';
 import type { Shared } from './shared.ts';
-import { forceIll } from './signals.ts';
+import { forceIll, forceSegv } from './signals.ts';
 import type { TaskState } from './task-state.ts';
 import { type Attachment, isGone, isSession, type Uprobe } from './uprobe.ts';
 
@@ -70,6 +70,10 @@ const dropStale = (shared: Shared, taskState: TaskState, sp: bigint, atCall: boo
   }
 };
 
+/** The function's own ret must find the trampoline on the shadow stack, too. */
+const hijackShadowStack = (task: Task, trampoline: bigint): boolean =>
+  task.mm.engine.shadowStack?.replaceTop(trampoline) ?? true;
+
 /**
  * prepare_uretprobe: makes the function return to the trampoline.
  * @returns false when this call's return is not probed
@@ -90,6 +94,10 @@ export const arm = (shared: Shared, task: Task, instance: ReturnInstance): boole
   if (word === undefined) return false;
   const chained = word === area.address;
   if (!chained && !space.writeU64(sp, area.address)) return false;
+  if (!chained && shared.profile.uretShadowStack && !hijackShadowStack(task, area.address)) {
+    forceSegv(shared, task);
+    return false;
+  }
   dropStale(shared, taskState, sp, !chained);
   const newest = taskState.instances.at(-1);
   if (chained && newest === undefined) {

@@ -41,6 +41,12 @@ const enter = (task: Task, sp: bigint, form: OptimisedForm): bigint | null => {
 const userSpOf = (sp: bigint, { spared }: OptimisedForm): bigint =>
   u64(sp + BigInt(FRAME_SIZE) + spared);
 
+/** The handlers' frame is the site's: the call that made the trampoline's is off the shadow stack, too. */
+const popShadowStack = (task: Task, returnAddress: bigint): boolean => {
+  const { shadowStack } = task.mm.engine;
+  return shadowStack === undefined || shadowStack.pop() === returnAddress;
+};
+
 /** Leaves what the handlers made of the registers for the trampoline's tail; false when it faults. */
 const leave = (task: Task, sp: bigint, site: bigint, trampolineIp: bigint): boolean => {
   const { regs } = task;
@@ -49,6 +55,7 @@ const leave = (task: Task, sp: bigint, site: bigint, trampolineIp: bigint): bool
   setWord(1, regs.read(Reg.R11));
   setWord(2, regs.read(Reg.Rcx));
   if (ip !== site) setWord(3, ip);
+  task.mm.engine.shadowStack?.push(word(3));
   regs.write(Reg.Rsp, sp);
   regs.write(Reg.Rip, trampolineIp);
   if (task.mm.space.write(sp, frame) < FRAME_SIZE) return false;
@@ -73,7 +80,7 @@ export const uprobeSyscall = (shared: Shared, task: Task): bigint | undefined =>
     return fail(optimiseWrongPlaceErrno ?? 'ENOSYS');
   const sp = regs.read(Reg.Rsp);
   const site = enter(task, sp, form);
-  if (site === null) return refuse(shared, task);
+  if (site === null || !popShadowStack(task, site + BigInt(form.size))) return refuse(shared, task);
   runAt(shared, task, site);
   if (regs.read(Reg.Rsp) !== userSpOf(sp, form)) {
     // The trampoline's tail would undo it: the task goes on with exactly these registers.

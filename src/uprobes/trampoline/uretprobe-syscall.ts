@@ -40,8 +40,9 @@ export const uretprobeSyscall = (shared: Shared, task: Task): bigint | undefined
   regs.write(Reg.Rax, word(2));
   regs.write(Reg.Rsp, userSp);
   shared.rules.handleTrampoline(shared, task, 'uretprobe-syscall');
-  // The trampoline's tail cannot leave at another sp: exactly these registers, then.
-  if (regs.read(Reg.Rsp) !== userSp) return undefined;
+  // The trampoline's tail cannot leave at another sp, and its ret has no entry on the shadow stack:
+  // exactly these registers, then.
+  if (regs.read(Reg.Rsp) !== userSp || task.mm.engine.shadowStack !== undefined) return undefined;
   setWord(0, regs.read(Reg.R11));
   setWord(1, regs.read(Reg.Rcx));
   setWord(2, regs.read(Reg.Rip));

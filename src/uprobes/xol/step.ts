@@ -79,7 +79,7 @@ export const enterStep = (
 };
 
 /** Puts ip right after a step; false when the whole instruction must be retried. */
-const repairIp = (task: Task, step: Step): boolean => {
+const repairIp = ({ profile }: Shared, task: Task, step: Step): boolean => {
   const { regs } = task;
   const { length, stepping } = step.analysis;
   switch (stepping.ipFixup) {
@@ -90,7 +90,10 @@ const repairIp = (task: Task, step: Step): boolean => {
       // The slot pushed its own address: drop it, push the right one.
       const sp = u64(regs.read(Reg.Rsp) + 8n);
       regs.write(Reg.Rsp, sp);
-      return pushWord(task, sp, step.site + BigInt(length));
+      const next = step.site + BigInt(length);
+      if (!pushWord(task, sp, next)) return false;
+      if (profile.callEmulationShadowStack) task.mm.engine.shadowStack?.replaceTop(next);
+      return true;
     }
     case 'retry':
       regs.write(Reg.Rsp, u64(regs.read(Reg.Rsp) + 8n));
@@ -107,7 +110,7 @@ const clearTf = (task: Task): void =>
 export const finishStep = (shared: Shared, task: Task, step: Step): void => {
   const { stepping } = step.analysis;
   restoreScratch(task, step);
-  const done = repairIp(task, step);
+  const done = repairIp(shared, task, step);
   if (!done) task.regs.write(Reg.Rip, step.site);
   if (step.savedTf && done) sendTrap(shared, task);
   if (!step.savedTf && !(done && stepping.keepTf)) clearTf(task);
