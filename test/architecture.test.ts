@@ -28,9 +28,19 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   conform: ['base', 'abi', 'x86', 'cpu/engine.ts', 'memory', 'kernel', 'uprobes'],
   host: ['index.ts', 'cpu'],
-  cli: ['index.ts', 'host', 'conform/index.ts'],
+  cli: ['index.ts', 'host', 'conform/index.ts', 'fuzz/index.ts'],
   bench: ['index.ts', 'host', 'cpu', 'memory', 'x86'],
-  fuzz: ['index.ts', 'host', 'x86', 'cpu', 'machine/testing.ts', 'uprobes/testing.ts'],
+  fuzz: [
+    'base',
+    'abi',
+    'x86',
+    'cpu',
+    'memory',
+    'kernel',
+    'uprobes/index.ts',
+    'uprobes/testing.ts',
+    'host',
+  ],
 };
 
 /** npm packages and node: modules, by the folder that may use them; `src/cpu` only as types. */
@@ -39,7 +49,7 @@ const OUTSIDE: Readonly<Record<string, RegExp>> = {
   host: /^(node:|koffi$|@specy\/x86|gecko-profiler-demangle\/)/,
   cli: /^(node:|commander$|picocolors$|cli-table3$)/,
   bench: /^node:/,
-  fuzz: /^node:/,
+  fuzz: /^(node:|tinypool$)/,
 };
 
 const SRC = join(import.meta.dirname, '..', 'src');

@@ -6,6 +6,7 @@ import { complain } from './output.ts';
 import type { Done } from './program/common.ts';
 import { addConform } from './program/conform.ts';
 import { addExplain } from './program/explain.ts';
+import { addFuzz } from './program/fuzz.ts';
 import { addList } from './program/list.ts';
 import { addProfiles } from './program/profiles.ts';
 import { addRun } from './program/run.ts';
@@ -16,7 +17,7 @@ const version = (): string => {
 };
 
 /** Every command adds itself; one file each. */
-const COMMANDS = [addRun, addList, addExplain, addProfiles, addConform];
+const COMMANDS = [addRun, addList, addExplain, addProfiles, addConform, addFuzz];
 
 /** Commander's messages in our form: one line, our name before it. */
 const oneLine = (text: string): string =>

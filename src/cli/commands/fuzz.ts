@@ -1,0 +1,143 @@
+import { statSync } from 'node:fs';
+import {
+  Campaign,
+  Corpus,
+  type EngineName,
+  type Finding,
+  mergeCorpora,
+  Pool,
+  type Totals,
+} from '../../fuzz/index.ts';
+import { loadEngine } from '../../host/node/index.ts';
+import { PROFILE_NAMES, requireProfile } from '../../index.ts';
+import { FileError, Status, UsageError } from '../errors.ts';
+import { complain, print, printable, printJson } from '../output.ts';
+import type { FuzzOptions } from '../program/fuzz.ts';
+import { fuzzProgress } from './fuzz-progress.ts';
+
+/** The campaign has findings. */
+const FOUND = 1;
+
+const wholeNumber = (text: string, option: string, least: number): number => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least)
+    throw new UsageError(`${option} takes a whole number from ${least} on, not "${text}"`);
+  return value;
+};
+
+const secondsOf = (text: string): number => {
+  const seconds = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0)
+    throw new UsageError(`--time takes seconds, not "${text}"`);
+  return seconds * 1000;
+};
+
+const shardOf = (text: string): { readonly index: number; readonly of: number } => {
+  const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (index === '' || Number(index) < 1 || Number(index) > Number(of))
+    throw new UsageError(`--shard takes I/N with I from 1 to N, not "${text}"`);
+  return { index: Number(index) - 1, of: Number(of) };
+};
+
+const openCorpus = (directory: string): Corpus => {
+  try {
+    return new Corpus(directory, complain);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : `${error}`;
+    throw new FileError(`cannot keep a corpus in ${directory}: ${reason}`);
+  }
+};
+
+const findingText = ({ cause, title, instructions, profiles, difference }: Finding): string[] => [
+  `${cause}: ${printable(title)}`,
+  ...instructions.map((text) => `    ${text}`),
+  `  ${printable(difference)}`,
+  `  on ${profiles.join(' ')}`,
+  '',
+];
+
+const show = (finding: Finding, json: boolean): void => {
+  if (json) printJson({ v: 1, type: 'finding', ...finding });
+  else print(findingText(finding));
+};
+
+const perSecond = ({ cases, elapsed }: Totals): number =>
+  elapsed === 0 ? 0 : Math.round((cases * 1000) / elapsed);
+
+const showEnd = (totals: Totals, json: boolean): void => {
+  const { cases, skipped, coverage, findings } = totals;
+  const rate = perSecond(totals);
+  if (json) {
+    printJson({ v: 1, type: 'summary', cases, cases_per_s: rate, coverage, findings, skipped });
+    return;
+  }
+  const reasons = Object.entries(skipped).map(([why, count]) => `${why} ${count}`);
+  const left = reasons.length === 0 ? '' : `; not compared: ${reasons.join(', ')}`;
+  print([`${cases} cases, ${rate}/s, coverage ${coverage}, findings ${findings}${left}`]);
+};
+
+/** Ctrl-C ends the campaign after the batches under way; a second one at once. */
+const stopOnInterrupt = (campaign: Campaign): (() => void) => {
+  const onInterrupt = (): void => {
+    process.off('SIGINT', onInterrupt);
+    campaign.stop();
+  };
+  process.on('SIGINT', onInterrupt);
+  return () => process.off('SIGINT', onInterrupt);
+};
+
+/** `trapline fuzz`. */
+export const runFuzz = async (options: FuzzOptions): Promise<number> => {
+  const jobs = wholeNumber(options.jobs, '--jobs', 1);
+  const seed = wholeNumber(options.seed, '--seed', 0);
+  const count = options.count === undefined ? null : wholeNumber(options.count, '--count', 1);
+  const time = options.time === undefined ? null : secondsOf(options.time);
+  const shard = options.shard === undefined ? null : shardOf(options.shard);
+  const profiles =
+    options.kernel === undefined ? PROFILE_NAMES : [requireProfile(options.kernel).name];
+  const corpus = options.corpus === undefined ? null : openCorpus(options.corpus);
+  // Said here rather than by every worker.
+  const { name: engine } = await loadEngine(options.engine);
+  const pool = new Pool(jobs, engine as EngineName);
+  const json = options.json === true;
+  const progress = fuzzProgress(process.stderr);
+  const campaign = new Campaign({
+    seed,
+    profiles,
+    jobs,
+    ...(count !== null && { count }),
+    ...(time !== null && { time }),
+    ...(shard !== null && { shard }),
+    ...(corpus !== null && { corpus }),
+    run: (request) => pool.run(request),
+    onFinding: (finding) => {
+      progress.clear();
+      show(finding, json);
+    },
+    onProgress: (totals) => progress.show(totals),
+  });
+  const release = stopOnInterrupt(campaign);
+  try {
+    const totals = await campaign.run();
+    progress.clear();
+    showEnd(totals, json);
+    return totals.findings === 0 ? Status.ok : FOUND;
+  } finally {
+    release();
+    await pool.close();
+  }
+};
+
+const existing = (directory: string): Corpus => {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new FileError(`${directory} is no directory`);
+  return openCorpus(directory);
+};
+
+/** `trapline fuzz merge`. */
+export const runMerge = (into: string, from: readonly string[]): number => {
+  const others = from.map(existing);
+  const added = mergeCorpora(openCorpus(into), others);
+  print([`${added.cases} cases and ${added.findings} findings added to ${into}`]);
+  return Status.ok;
+};

@@ -1,0 +1,217 @@
+/** Why a shrunk case differs: each row tries variants of the case, and speaks when they confirm it. */
+import { toHex } from '../../base/bytes.ts';
+import { type FuzzCase, returns } from '../case.ts';
+import { type Context, withBytes, withSite } from './context.ts';
+
+/** The words of `trapline fuzz --json`. */
+export type Cause =
+  | 'red-zone-clobber'
+  | 'lost-exchange'
+  | 'vex-as-branch'
+  | 'tf-leak'
+  | 'syscall-clobber'
+  | 'mid-instruction'
+  | 'prefix-before-site'
+  | 'stack-fault-at-site'
+  | 'other';
+
+export interface Diagnosis {
+  readonly cause: Cause;
+  /** A sentence, the same for all findings of one kind. */
+  readonly title: string;
+}
+
+interface Row {
+  readonly cause: Cause;
+  /** The sentence, or null when it is something else. */
+  readonly explains: (context: Context) => string | null;
+}
+
+const PREFIXES = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
+const isPrefix = (byte: number): boolean => PREFIXES.has(byte) || byte >> 4 === 4;
+
+const bytesBefore = ({ line, site }: Context): Uint8Array =>
+  line.bytes.subarray(0, site - line.offset);
+
+/** The difference goes, or the probe is refused, when it stands at the instruction's start. */
+const startIsHarmless = ({ test, line, run }: Context): boolean => {
+  const { kind } = run(withSite(test, line.offset));
+  return kind === 'same' || kind === 'skipped';
+};
+
+const prefixBeforeSite = (context: Context): string | null => {
+  const before = bytesBefore(context);
+  if (before.length === 0 || !before.every(isPrefix) || !startIsHarmless(context)) return null;
+  return context.explanation.optimisable
+    ? 'a prefix stands before the probed byte, and applies to the call that the site becomes'
+    : 'a prefix stands before the probed byte, and applies to the int3: what follows is probed without it';
+};
+
+const midInstruction = (context: Context): string | null => {
+  if (bytesBefore(context).length === 0) return null;
+  return 'the probe lies inside an instruction: its breakpoint changes the operand or the opcode of what runs';
+};
+
+const isOpcode = ({ insn, site, line }: Context, ...opcode: number[]): boolean =>
+  site === line.offset &&
+  insn.vector === null &&
+  opcode.every((byte, i) => insn.opcode[i] === byte) &&
+  insn.opcode.length === opcode.length;
+
+const syscallClobber = (context: Context): string | null =>
+  isOpcode(context, 0x0f, 0x05)
+    ? 'a probed syscall runs in a slot: cx holds the slot’s address behind it, and r11 has TF'
+    : null;
+
+const nopsFor = (length: number): number[] => Array<number>(length).fill(0x90);
+
+/** Without the instruction there is no difference left. */
+const needsInstruction = ({ test, site, insn, run }: Context): boolean =>
+  run(withBytes(test, site, nopsFor(insn.length))).kind === 'same';
+
+const TF = 0x100n;
+
+/** TF is what some value has too much. */
+const showsTf = ({ verdict }: Context): boolean =>
+  verdict.differences.some(
+    ({ expected, got }) =>
+      /^0x/.test(expected) && /^0x/.test(got) && (BigInt(expected) ^ BigInt(got)) === TF,
+  );
+
+const tfLeak = (context: Context): string | null =>
+  isOpcode(context, 0x9c) && (showsTf(context) || needsInstruction(context))
+    ? 'a probed pushf runs in a slot with TF set, and pushes it'
+    : null;
+
+const vexAsBranch = ({ insn, explanation }: Context): string | null =>
+  insn.vector !== null && explanation.verdict === 'emulate'
+    ? `${insn.vector.toUpperCase()} opcode byte ${toHex(Uint8Array.from(insn.opcode))} is looked up as if nothing stood before it: the instruction is taken for a jump, call, push or nop and does not run`
+    : null;
+
+/** The probed function does what it does without the instruction. */
+const isSkipped = ({ test, site, insn, run }: Context): boolean =>
+  run(withBytes(test, site, nopsFor(insn.length))).kind === 'same';
+
+const lostExchange = (context: Context): string | null => {
+  const { insn } = context;
+  const exchanges = isOpcode(context, 0x90) && ((insn.rex.at(-1) ?? 0) & 1) === 1;
+  return exchanges && context.explanation.verdict === 'emulate' && isSkipped(context)
+    ? 'opcode 90 with REX.B exchanges r8 and ax, but counts as a nop: the exchange is lost'
+    : null;
+};
+
+/** The same case on a kernel that leaves sites alone. */
+const unoptimised = (test: FuzzCase): FuzzCase => ({ ...test, profile: 'k6.16' });
+
+const isOptimised = ({ explanation, test, run }: Context): boolean => {
+  if (!explanation.optimisable) return false;
+  const { kind } = run(unoptimised(test));
+  return kind === 'same' || kind === 'skipped';
+};
+
+const SIGSEGV = 11;
+const SIGBUS = 7;
+
+const stackFaultAtSite = (context: Context): string | null => {
+  const { signal } = context.verdict.probed;
+  if (signal === null || (signal.signal !== SIGSEGV && signal.signal !== SIGBUS)) return null;
+  const sp = context.verdict.probed.regs[4] ?? 0n;
+  const touchesStack = signal.address <= sp + 8n && signal.address + 0x100n > sp;
+  return touchesStack && isOptimised(context)
+    ? 'the call that replaces the nop pushes, and faults where the stack cannot be written; the nop needs no stack'
+    : null;
+};
+
+/** It reads what lies below sp. */
+const readsRedZone = ({ lines }: Context): boolean =>
+  lines.some(({ text }) => /\[rsp-|pop|\[rsp\+r/.test(text));
+
+const redZoneClobber = (context: Context): string | null =>
+  readsRedZone(context) && isOptimised(context)
+    ? 'the call that replaces the nop stores into the red zone below sp, where the function keeps data'
+    : null;
+
+const returnStackFault = ({ verdict, test }: Context): string | null => {
+  const { signal, regs } = verdict.probed;
+  if (signal === null || test.profile === 'k6.10') return null;
+  const sp = regs[4] ?? 0n;
+  const pushes = signal.address < sp && signal.address + 0x10n > sp;
+  return pushes && signal.ip >= UPROBES_FROM
+    ? 'the return trampoline pushes, and faults where the stack cannot be written below the frame'
+    : null;
+};
+/** Nothing else lies so high. */
+const UPROBES_FROM = 0x7f0000000000n;
+
+/** `int $3`, the long form of the breakpoint. */
+const hasLongInt3 = ({ lines }: Context): boolean =>
+  lines.some(({ bytes }) => bytes[0] === 0xcd && bytes[1] === 0x03);
+
+const longInt3 = (context: Context): string | null =>
+  hasLongInt3(context)
+    ? 'cd 03 in a process with probes is taken for a probe that has gone: the program goes on at its second byte'
+    : null;
+
+/** What lies below sp after a call belongs to the function that has returned. */
+const readsDeadFrame = (context: Context): string | null => {
+  const { test, run } = context;
+  return returns(test) &&
+    readsRedZone(context) &&
+    run({ ...test, profile: 'k6.10' }).kind === 'same'
+    ? 'the return trampoline pushes where the frame of the function that has returned was, and the caller reads there'
+    : null;
+};
+
+const ROWS: readonly Row[] = [
+  { cause: 'prefix-before-site', explains: prefixBeforeSite },
+  { cause: 'mid-instruction', explains: midInstruction },
+  { cause: 'syscall-clobber', explains: syscallClobber },
+  { cause: 'tf-leak', explains: tfLeak },
+  { cause: 'vex-as-branch', explains: vexAsBranch },
+  { cause: 'lost-exchange', explains: lostExchange },
+  { cause: 'stack-fault-at-site', explains: stackFaultAtSite },
+  { cause: 'red-zone-clobber', explains: redZoneClobber },
+  { cause: 'stack-fault-at-site', explains: returnStackFault },
+  { cause: 'other', explains: longInt3 },
+  { cause: 'other', explains: readsDeadFrame },
+];
+
+const how = ({ explanation, test }: Context): string => {
+  if (returns(test)) return 'with a return probe';
+  if (explanation.optimisable) return 'turned into a call';
+  return explanation.verdict === 'emulate' ? 'emulated' : 'stepped';
+};
+
+/** What differs first, in words that do not depend on values. */
+const what = ({ verdict }: Context): string => {
+  const [first] = verdict.differences;
+  const name = first?.what ?? '';
+  if (showsTfAtEnd(verdict.differences)) return 'TF stays set';
+  if (/^hit /.test(name)) return 'handlers run in another order or number';
+  if (/ at hit /.test(name)) return `a handler sees another ${name.replace(/ at hit.*/, '')}`;
+  if (name === 'end') return `the function ends otherwise (${first?.got.replace(/ at .*/, '')})`;
+  if (/^memory/.test(name)) return 'memory differs';
+  if (name === 'file') return 'a reader of the file sees the breakpoint';
+  return `${name} differs`;
+};
+
+const showsTfAtEnd = (differences: Context['verdict']['differences']): boolean =>
+  differences.some(
+    ({ what: name, expected, got }) =>
+      name === 'flags' && (BigInt(expected) ^ BigInt(got)) === TF && BigInt(got) > BigInt(expected),
+  );
+
+const moment = ({ verdict }: Context): string => {
+  if (/text at/.test(verdict.when)) return ' while its text is being changed';
+  if (/after the last/.test(verdict.when)) return ' after the probe has gone';
+  return /far/.test(verdict.when) ? ' in a mapping far from the first trampoline' : '';
+};
+
+export const diagnose = (context: Context): Diagnosis => {
+  for (const { cause, explains } of ROWS) {
+    const title = explains(context);
+    if (title !== null) return { cause, title };
+  }
+  const title = `\`${context.line.mnemonic}\` at the site, ${how(context)}: ${what(context)}${moment(context)}`;
+  return { cause: 'other', title };
+};

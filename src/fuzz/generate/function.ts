@@ -1,0 +1,61 @@
+/** Generates whole functions. */
+import { Scanner } from '../../x86/decode.ts';
+import type { Random } from '../random.ts';
+import { Assembler, type Start } from './assembler.ts';
+import { FLOW } from './flow.ts';
+import { STRAIGHT } from './snippets.ts';
+
+export interface Generated {
+  readonly code: Uint8Array;
+  /** Where its instructions begin. */
+  readonly starts: readonly Start[];
+  /** Where functions begin: its first byte, and what it calls. */
+  readonly functions: readonly number[];
+}
+
+const SNIPPETS = [...STRAIGHT, ...FLOW];
+
+/** A function of so many snippets; its code lies at page offset `at`. */
+const attempt = (random: Random, at: number, snippets: number): Generated | null => {
+  const asm = new Assembler();
+  for (let left = snippets; left > 0; left--) random.weighted(SNIPPETS).add(asm, random, at);
+  // What is still pushed would be returned to.
+  while (asm.depth > 0 && !random.chance(3)) {
+    asm.depth--;
+    asm.emit('pop', 0x59);
+  }
+  asm.emit('ret', 0xc3);
+  const code = asm.finish();
+  if (code === null) return null;
+  return { code, starts: asm.starts, functions: [0, ...asm.functionOffsets()] };
+};
+
+export const generateFunction = (random: Random, at: number): Generated => {
+  for (;;) {
+    const found = attempt(random, at, 2 + random.below(16));
+    if (found !== null) return found;
+  }
+};
+
+const scanner = new Scanner();
+
+/** Where instructions begin when `code` is read from its first byte on. */
+export const startsOf = (code: Uint8Array): Start[] => {
+  const starts: Start[] = [];
+  scanner.open(code, 0n);
+  let offset = 0;
+  while (scanner.next()) {
+    starts.push({ offset, kind: scanner.facts.mnemonic });
+    offset += scanner.length;
+  }
+  return starts;
+};
+
+/** Random bytes with a return behind them. */
+export const generateBytes = (random: Random): Generated => {
+  const length = 1 + random.below(24);
+  const code = Uint8Array.from({ length: length + 1 }, (_, i) =>
+    i === length ? 0xc3 : random.below(256),
+  );
+  return { code, starts: startsOf(code), functions: [0] };
+};

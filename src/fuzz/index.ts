@@ -1,0 +1,7 @@
+/** The fuzzer's door for the command line. */
+export type { EngineName } from '../cpu/engines.ts';
+export { Campaign, type Totals } from './search/campaign.ts';
+export { Corpus } from './search/corpus.ts';
+export type { Finding } from './search/finding.ts';
+export { mergeCorpora } from './search/merge.ts';
+export { Pool } from './search/pool.ts';

@@ -1,0 +1,125 @@
+/** One case on one guest: the function as it is, then probed. */
+import { fromHex } from '../../base/bytes.ts';
+import { type FuzzCase, returns } from '../case.ts';
+import type { Guest } from '../guest/guest.ts';
+import { FAR_TEXT } from '../guest/layout.ts';
+import type { Outcome } from '../guest/outcome.ts';
+import { type Allowed, withoutAllowed } from './allowed.ts';
+import { compare, compareHits, type Difference } from './compare.ts';
+import { Debugger } from './debugger.ts';
+import { type CodeFacts, factsOfCode } from './facts.ts';
+import { HitLog, type SeenHit } from './hits.ts';
+import { type ProbedCall, ProbedRun } from './probed.ts';
+import { steppedRun } from './self-check.ts';
+import type { SkipReason, Verdict } from './verdict.ts';
+
+/** How the function should end, and what handlers should see on the way (null: not compared). */
+interface Expected {
+  readonly outcome: Outcome;
+  readonly hits: readonly SeenHit[] | null;
+}
+
+interface References {
+  readonly near: Expected;
+  /** In the second mapping of the text. */
+  readonly far: Outcome;
+  /** Without any trace that is allowed. */
+  readonly plain: Outcome;
+}
+
+/** Handlers are compared only where there is more to see than that entries are hit. */
+const comparesHits = (test: FuzzCase, { starts }: CodeFacts): boolean =>
+  // In the middle of an instruction a debugger's breakpoint spoils as much as a probe's.
+  test.probes.every(
+    ({ site, from, until }) => starts.has(site) && from === undefined && until === undefined,
+  ) &&
+  (returns(test) ||
+    test.probes.some(({ consumers }) => consumers.some(({ acts }) => acts !== undefined)));
+
+const FILE_CHANGED: Difference = { what: 'file', expected: 'its own bytes', got: 'others' };
+
+const skipped = (why: SkipReason): Verdict => ({ kind: 'skipped', why });
+
+export class CaseRun {
+  readonly #guest: Guest;
+  readonly #test: FuzzCase;
+  readonly #allowed: readonly Allowed[];
+  readonly #facts: CodeFacts;
+  readonly #log = new HitLog();
+  /** How the unprobed function ended. */
+  ended = '';
+
+  constructor(guest: Guest, test: FuzzCase, allowed: readonly Allowed[]) {
+    this.#guest = guest;
+    this.#test = test;
+    this.#allowed = allowed;
+    this.#facts = factsOfCode(fromHex(test.code) ?? new Uint8Array());
+  }
+
+  /** Mnemonic at the first site. */
+  get siteKind(): string {
+    return this.#facts.starts.get(this.#test.probes[0]?.site ?? 0) ?? 'inside';
+  }
+
+  verdict(): Verdict {
+    const guest = this.#guest;
+    const test = this.#test;
+    guest.load(test, this.#facts.vector);
+    const near = this.#reference();
+    const { end, signal } = near.outcome;
+    this.ended = signal === null ? end : `signal ${signal.signal}`;
+    if (end === 'lost' || end === 'unsupported') return skipped(end);
+    const plain = near.outcome;
+    const far = test.far === true ? guest.call(test, FAR_TEXT.start) : plain;
+    const verdict = this.#against({ near, far, plain });
+    if (verdict.kind !== 'different') return verdict;
+    // Rare enough to look twice.
+    if (this.#facts.unreliable || compare(plain, steppedRun(guest, test)).length > 0)
+      return skipped('engine');
+    return returns(test) ? this.#withReturnsSeen(verdict, { near, far, plain }) : verdict;
+  }
+
+  /** Functions with return probes may see that: what is left when they are allowed to. */
+  #withReturnsSeen(verdict: Verdict, { far, plain }: References): Verdict {
+    const returnTo = this.#guest.areaAddress();
+    const isAllowed = this.#allowed.some(({ name }) => name === 'return-address');
+    if (returnTo === null || !isAllowed) return verdict;
+    const second = this.#against({ near: this.#reference(returnTo), far, plain });
+    return second.kind === 'same' ? second : verdict;
+  }
+
+  #reference(returnTo?: bigint): Expected {
+    const log = this.#log;
+    log.clear();
+    if (!comparesHits(this.#test, this.#facts))
+      return { outcome: this.#guest.call(this.#test), hits: null };
+    const options = returnTo === undefined ? {} : { returnTo };
+    const outcome = new Debugger(this.#guest, this.#test, log, options).run();
+    return { outcome, hits: [...log.seen] };
+  }
+
+  #against(references: References): Verdict {
+    let verdict: Verdict = { kind: 'same' };
+    const accepted = new ProbedRun(this.#guest, this.#test, this.#log).run((call) => {
+      verdict = this.#judge(references, call);
+      return verdict.kind === 'same';
+    });
+    return accepted ? verdict : skipped('refused');
+  }
+
+  #judge({ near, far, plain }: References, call: ProbedCall): Verdict {
+    const { outcome: probed, when, counted } = call;
+    const reference = call.far ? far : call.after ? plain : near.outcome;
+    if (probed.end === 'unsupported') return skipped('unsupported');
+    // One hit an iteration is more than a call is given time for.
+    if (probed.end === 'lost' && this.#facts.repeats) return skipped('lost');
+    const found = compare(reference, probed);
+    if (near.hits !== null && counted) found.push(...compareHits(near.hits, this.#log.seen));
+    if (!this.#guest.fileIsIntact()) found.push(FILE_CHANGED);
+    if (found.length === 0) return { kind: 'same' };
+    const differences = withoutAllowed(found, { reference, probed }, this.#allowed);
+    return differences.length === 0
+      ? { kind: 'same' }
+      : { kind: 'different', when, differences, reference, probed };
+  }
+}

@@ -1,0 +1,94 @@
+/** Runs cases on one engine: the function as it is, and probed. */
+import type { Engine, EngineFactory } from '../../cpu/engine.ts';
+import { findProfile, type ProfileName, type UprobeCounters } from '../../uprobes/index.ts';
+import { plantFault } from '../../uprobes/testing.ts';
+import type { FuzzCase } from '../case.ts';
+import { Guest } from '../guest/guest.ts';
+import { ALLOWED, type Allowed } from './allowed.ts';
+import { CaseRun } from './case-run.ts';
+import type { Verdict } from './verdict.ts';
+
+export interface RunnerOptions {
+  readonly factory: EngineFactory;
+  /** Planted in every guest: for tests of the fuzzer itself. */
+  readonly fault?: string;
+  readonly allowed?: readonly Allowed[];
+}
+
+/** Which counters have grown: how a hit went. */
+const pathOf = (before: UprobeCounters, after: UprobeCounters): string =>
+  Object.entries(after)
+    .flatMap(([name, count]) => (count > before[name as keyof UprobeCounters] ? [name] : []))
+    .join('+');
+
+export class Runner {
+  readonly #options: RunnerOptions;
+  /** Making an engine costs as much as many cases: one serves all guests, until it breaks. */
+  #engine: Engine | null = null;
+  #guest: { readonly profile: ProfileName; readonly guest: Guest } | null = null;
+  /** What the last case was and which way it went: kind of instruction, uprobes' work, end, profile. */
+  lastPath = '';
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws: what breaks is a finding. */
+  run(test: FuzzCase): Verdict {
+    try {
+      return this.#run(test);
+    } catch (error) {
+      this.#guest = null;
+      this.#dropEngine();
+      return { kind: 'crash', message: error instanceof Error ? error.message : `${error}` };
+    }
+  }
+
+  /** The same, in a process that has run nothing before. */
+  runFresh(test: FuzzCase): Verdict {
+    this.#dropGuest();
+    return this.run(test);
+  }
+
+  dispose(): void {
+    this.#guest = null;
+    this.#dropEngine();
+  }
+
+  #guestOf(profile: ProfileName): Guest {
+    if (this.#guest?.profile === profile) return this.#guest.guest;
+    this.#dropGuest();
+    this.#engine ??= this.#options.factory.create();
+    const guest = new Guest(this.#engine, findProfile(profile)!);
+    if (this.#options.fault !== undefined) plantFault(guest.uprobes, this.#options.fault);
+    this.#guest = { profile, guest };
+    return guest;
+  }
+
+  #dropGuest(): void {
+    this.#guest?.guest.release();
+    this.#guest = null;
+  }
+
+  #dropEngine(): void {
+    try {
+      this.#engine?.dispose();
+    } catch {
+      // It is broken already.
+    }
+    this.#engine = null;
+  }
+
+  #run(test: FuzzCase): Verdict {
+    // Trampolines are never unmapped, and which one a far call finds depends on those there are.
+    if (test.far === true) this.#dropGuest();
+    const guest = this.#guestOf(test.profile);
+    if (test.far === true) guest.mapFar();
+    const before = { ...guest.uprobes.counters };
+    const run = new CaseRun(guest, test, this.#options.allowed ?? ALLOWED);
+    const verdict = run.verdict();
+    this.lastPath = `${run.siteKind} ${pathOf(before, guest.uprobes.counters)} ${run.ended} ${test.profile}`;
+    if (test.far === true) this.#dropGuest();
+    return verdict;
+  }
+}
