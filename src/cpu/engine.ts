@@ -42,6 +42,8 @@ export interface RegisterFile {
   read(reg: Reg): bigint;
   /** `value` is taken modulo 2^64. Writing `Rip` inside a trap handler redirects execution. */
   write(reg: Reg, value: bigint): void;
+  /** EFLAGS.TF alone: the same as through `Rflags`, but cheap, for every single step needs it. */
+  trapFlag: boolean;
   /** Fills `into` (512 bytes) with an FXSAVE64 image (SDM vol. 1, table 10-2). */
   readFx(into: Uint8Array): void;
   /** Loads an FXSAVE64 image of 512 bytes; MXCSR's reserved bits must be clear. */

@@ -59,7 +59,7 @@ const debug: TrapRoutine = (kernel, task) => {
  * but no such instruction ends in F1.
  */
 const isInt1 = (task: Task): boolean => {
-  if ((task.regs.read(Reg.Rflags) & Flag.TF) !== 0n) return false;
+  if (task.regs.trapFlag) return false;
   const last = new Uint8Array(1);
   task.mm.space.readForced(ipOf(task) - 1n, last);
   return last[0] === 0xf1;

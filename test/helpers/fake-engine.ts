@@ -1,12 +1,14 @@
-import type {
-  Capabilities,
-  CpuContext,
-  Engine,
-  EngineSnapshot,
-  RegisterFile,
+import {
+  type Capabilities,
+  type CpuContext,
+  type Engine,
+  type EngineSnapshot,
+  Reg,
+  type RegisterFile,
 } from '../../src/cpu/engine.ts';
 
 const PAGE = 4096n;
+const TF = 0x100n;
 
 interface FakePage {
   prot: number;
@@ -34,6 +36,15 @@ class FakeRegisters implements RegisterFile {
   write(reg: number, value: bigint): void {
     this.values[reg] = BigInt.asUintN(64, value);
   }
+  get trapFlag(): boolean {
+    return (this.read(Reg.Rflags) & TF) !== 0n;
+  }
+
+  set trapFlag(on: boolean) {
+    const flags = this.read(Reg.Rflags);
+    this.write(Reg.Rflags, on ? flags | TF : flags & ~TF);
+  }
+
   readFx(into: Uint8Array): void {
     into.set(this.fx);
   }

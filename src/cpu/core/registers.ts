@@ -1,5 +1,5 @@
 import { Reg, type RegisterFile } from '../engine.ts';
-import { readFlags, writeFlags } from './flags-word.ts';
+import { readFlags, TF, writeFlags } from './flags-word.ts';
 import { readFxImage, writeFxImage } from './fx-image.ts';
 import { STATE } from './layout.ts';
 import type { Frames } from './memory/frames.ts';
@@ -28,6 +28,16 @@ export class Registers implements RegisterFile {
   write(reg: Reg, value: bigint): void {
     if (reg === Reg.Rflags) writeFlags(this.#frames, Number(value & LOW));
     else this.#frames.view.setBigUint64(addressOf(reg), value, true);
+  }
+
+  get trapFlag(): boolean {
+    return (this.#frames.words[STATE.control >> 2]! & TF) !== 0;
+  }
+
+  set trapFlag(on: boolean) {
+    const { words } = this.#frames;
+    const control = words[STATE.control >> 2]!;
+    words[STATE.control >> 2] = on ? control | TF : control & ~TF;
   }
 
   readFx(into: Uint8Array): void {

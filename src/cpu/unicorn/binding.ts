@@ -93,6 +93,9 @@ export interface UnicornCpu {
 
 /** A loaded library. */
 export interface UnicornLibrary {
-  /** The hooks may be replaced later: each call looks them up. */
-  open(hooks: Hooks): UnicornCpu;
+  /**
+   * The hooks may be replaced later: each call looks them up.
+   * @param blockTable bytes of a `BlockTable`: `hooks.block` need not be called for what `passPlain` would pass
+   */
+  open(hooks: Hooks, blockTable: Uint8Array): UnicornCpu;
 }

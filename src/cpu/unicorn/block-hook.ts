@@ -1,6 +1,7 @@
 /** What happens before each block: counting, the budget, and what Unicorn itself would not check. */
 import { Prot, type TrapKind } from '../engine.ts';
 import type { UnicornCpu } from './binding.ts';
+import type { BlockTable } from './block-table.ts';
 import { type Block, type Blocks, JUMP_SIZE } from './blocks.ts';
 import type { Guard, Quirks } from './inspect.ts';
 import { type GuestMemory, PAGE, USER_END } from './memory.ts';
@@ -40,12 +41,11 @@ export class BlockHook {
   private readonly state: CpuState;
   private readonly memory: GuestMemory;
   private readonly blocks: Blocks;
+  private readonly table: BlockTable;
   private readonly regs: UnicornRegisters;
   private readonly quirks: Quirks;
   private readonly traps: BlockTraps;
   private planted: Planted | null = null;
-  /** The next block needs a close look, whatever it is. */
-  private attentive = false;
   /** The byte that would go on with the translation in hand. */
   private fetched = NOT_FETCHING;
   /** The next translation may have no hook. */
@@ -53,11 +53,8 @@ export class BlockHook {
   /** How often the same block has been divided in a row. */
   private attempts = 0;
   private attempted = 0;
-  private lastAddress = 0;
-  private lastCount = 0;
   private before = 0;
   private granted = NO_LIMIT;
-  private left = NO_LIMIT;
 
   constructor(
     parts: {
@@ -65,6 +62,7 @@ export class BlockHook {
       readonly state: CpuState;
       readonly memory: GuestMemory;
       readonly blocks: Blocks;
+      readonly table: BlockTable;
       readonly regs: UnicornRegisters;
       readonly quirks: Quirks;
     },
@@ -74,6 +72,8 @@ export class BlockHook {
     this.state = parts.state;
     this.memory = parts.memory;
     this.blocks = parts.blocks;
+    this.table = parts.table;
+    this.table.left = NO_LIMIT;
     this.regs = parts.regs;
     this.quirks = parts.quirks;
     this.traps = traps;
@@ -81,24 +81,24 @@ export class BlockHook {
 
   /** Instructions executed so far. */
   get count(): number {
-    return this.before + (this.granted - this.left);
+    return this.before + (this.granted - this.table.left);
   }
 
   set count(value: number) {
     this.before = value;
-    this.granted = this.left;
+    this.granted = this.table.left;
   }
 
   /** From now on a budget trap comes after this many. */
   grant(instructions: number): void {
     this.before = this.count;
     this.granted = instructions;
-    this.left = instructions;
+    this.table.left = instructions;
   }
 
   /** A run begins. */
   begin(): void {
-    this.attentive = true;
+    this.table.attentive = true;
   }
 
   /** Where a translation begins, the block is planned before Unicorn sees more than its first byte. */
@@ -115,24 +115,23 @@ export class BlockHook {
 
   enter(address: number, size: number): void {
     this.fetched = NOT_FETCHING;
-    const count = this.blocks.plainCount(address, size);
-    if (count === 0 || this.left <= 0 || this.attentive) this.look(address, size);
-    else this.passed(address, count);
+    if (!this.table.passPlain(address, size)) this.look(address, size);
   }
 
   /** The last block was left by a fault at `rip`, before all of it had run. */
   leftAt(rip: bigint): void {
-    const block = this.blocks.peek(this.lastAddress);
-    if (this.quirks.faultsDamage && block !== undefined && this.lastCount > 0) {
+    const { table } = this;
+    const block = this.blocks.peek(table.lastAddress);
+    if (this.quirks.faultsDamage && block !== undefined && table.lastCount > 0) {
       this.cpu.forgetCode(block.address, block.span);
       // It has been translated whole to find RIP, and so perhaps been cut short.
       this.hookless = block.plan.split > 0;
     }
     const ends = block?.plan.ends;
-    const offset = Number(rip) - this.lastAddress;
+    const offset = Number(rip) - table.lastAddress;
     const executed = offset === 0 ? 0 : (ends?.indexOf(offset) ?? -1) + 1;
-    if (offset === 0 || executed > 0) this.left += Math.max(0, this.lastCount - executed);
-    this.lastCount = 0;
+    if (offset === 0 || executed > 0) table.left += Math.max(0, table.lastCount - executed);
+    table.lastCount = 0;
   }
 
   /** Puts back what was planted; the translation keeps it. True: the int3 at RIP was ours. */
@@ -161,20 +160,18 @@ export class BlockHook {
   }
 
   private passed(address: number, count: number): void {
-    this.left -= count;
+    this.table.pass(address, count);
     this.attempts = 0;
-    this.lastAddress = address;
-    this.lastCount = count;
   }
 
   private look(address: number, size: number): void {
     // An int3 of ours is about to trap.
     if (this.planted?.address === address && this.planted.then !== null) return;
-    this.attentive = false;
+    this.table.attentive = false;
     this.uproot();
     // The JavaScript build begins each run as if it were to leave its first block.
     this.state.stayInBlock();
-    if (this.left <= 0) {
+    if (this.table.left <= 0) {
       this.traps.atBlock('budget', address, '', 0);
       return;
     }
@@ -190,7 +187,7 @@ export class BlockHook {
     else if (this.guardsHold(block, count)) {
       this.passed(address, count);
       if (block.plan.guards.length === 0 && block.code === null)
-        this.blocks.notePlain(block, size, count);
+        this.table.add(address, size, count);
     }
   }
 
@@ -199,7 +196,7 @@ export class BlockHook {
    * block that it has cut short.
    */
   private rewritesItself({ address, code }: Block): boolean {
-    const last = this.blocks.peek(this.lastAddress);
+    const last = this.blocks.peek(this.table.lastAddress);
     const within = last !== undefined && address < last.address + last.span;
     return code !== null && within && address >= last.address;
   }
@@ -223,7 +220,7 @@ export class BlockHook {
     this.attempts = block.address === this.attempted ? this.attempts + 1 : 0;
     this.attempted = block.address;
     // Under TF a translation is one instruction already.
-    if (this.regs.trapFlag) this.passed(block.address, 1);
+    if (this.state.trapFlag) this.passed(block.address, 1);
     else if (this.attempts < ATTEMPTS) this.divide(this.shortened(block, size), size);
     else this.stepOver(block);
   }
@@ -246,7 +243,7 @@ export class BlockHook {
     const bytes = new Uint8Array(code.length);
     this.memory.read(address, bytes);
     this.planted = { address, bytes, then };
-    this.attentive = true;
+    this.table.attentive = true;
     this.memory.write(address, code);
   }
 

@@ -1,14 +1,11 @@
-/**
- * The blocks seen so far. Unicorn calls its block hook before every execution of a block; for a plain block
- * that is a look into a table and a subtraction.
- */
+/** The blocks seen so far, with their plans. */
 import { Prot } from '../engine.ts';
+import type { BlockTable } from './block-table.ts';
 import { type BlockPlan, planBlock, type Quirks } from './inspect.ts';
 import { type GuestMemory, PAGE } from './memory.ts';
 
 /** 48 instructions of 15 bytes. */
 const LONGEST = 720;
-const SLOTS = 1 << 14;
 /** The jump to itself that ends a block early while it is translated. */
 export const JUMP_SIZE = 2;
 
@@ -20,11 +17,6 @@ export interface Block {
   readonly span: number;
 }
 
-const slotOf = (address: number): number => {
-  const low = address | 0;
-  return (low ^ (low >>> 13)) & (SLOTS - 1);
-};
-
 const equal = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
@@ -33,29 +25,14 @@ export class Blocks {
   private readonly quirks: Quirks;
   private readonly known = new Map<number, Block>();
   private readonly byPage = new Map<number, Set<Block>>();
-  /** Plain blocks: address, size of the translation, instructions. */
-  private readonly addresses = new Float64Array(SLOTS).fill(-1);
-  private readonly sizes = new Int32Array(SLOTS);
-  private readonly counts = new Int32Array(SLOTS);
+  /** The plain ones among them. */
+  private readonly table: BlockTable;
   private readonly scratch = new Uint8Array(LONGEST);
 
-  constructor(memory: GuestMemory, quirks: Quirks) {
+  constructor(memory: GuestMemory, quirks: Quirks, table: BlockTable) {
     this.memory = memory;
     this.quirks = quirks;
-  }
-
-  /** Instructions of a plain block that is known with this size, else 0. */
-  plainCount(address: number, size: number): number {
-    const slot = slotOf(address);
-    return this.addresses[slot] === address && this.sizes[slot] === size ? this.counts[slot]! : 0;
-  }
-
-  /** From now on {@link plainCount} knows it. */
-  notePlain(block: Block, size: number, count: number): void {
-    const slot = slotOf(block.address);
-    this.addresses[slot] = block.address;
-    this.sizes[slot] = size;
-    this.counts[slot] = count;
+    this.table = table;
   }
 
   /** The block at `address`, planned anew when its code has changed. */
@@ -152,8 +129,7 @@ export class Blocks {
 
   private drop(block: Block): void {
     this.known.delete(block.address);
-    const slot = slotOf(block.address);
-    if (this.addresses[slot] === block.address) this.addresses[slot] = -1;
+    this.table.remove(block.address);
     const last = Math.floor((block.address + block.span - 1) / PAGE);
     for (let page = Math.floor(block.address / PAGE); page <= last; page++)
       this.byPage.get(page)?.delete(block);

@@ -14,6 +14,7 @@ import {
 } from '../engine.ts';
 import { type Hooks, UcError, type UnicornCpu, type UnicornLibrary } from './binding.ts';
 import { BlockHook, type BlockTraps, NO_LIMIT } from './block-hook.ts';
+import { BlockTable } from './block-table.ts';
 import { Blocks } from './blocks.ts';
 import { loadContext, saveContext } from './context.ts';
 import { correctFeatures } from './cpuid-features.ts';
@@ -104,7 +105,8 @@ export class UnicornEngine implements Engine, BlockTraps {
       fetch: () => {},
       regionMissing: () => false,
     };
-    this.cpu = kind.library.open(hooks);
+    const table = new BlockTable();
+    this.cpu = kind.library.open(hooks, table.bytes);
     kind.layout ??= learnLayout(this.cpu, hooks);
     const { memory, at } = findRegisters(this.cpu);
     this.state = new CpuState(memory, at, kind.layout);
@@ -112,10 +114,10 @@ export class UnicornEngine implements Engine, BlockTraps {
     const tables = new PageTables(this.cpu);
     this.regs = new UnicornRegisters(this.cpu, this.state);
     this.memory = new GuestMemory(this.cpu, tables);
-    this.blocks = new Blocks(this.memory, kind.quirks);
+    this.blocks = new Blocks(this.memory, kind.quirks, table);
     const { cpu, state, blocks, regs } = this;
     this.blockHook = new BlockHook(
-      { cpu, state, memory: this.memory, blocks, regs, quirks: kind.quirks },
+      { cpu, state, memory: this.memory, blocks, table, regs, quirks: kind.quirks },
       this,
     );
     this.flush = enterUserMode(this.cpu, tables);
@@ -164,7 +166,7 @@ export class UnicornEngine implements Engine, BlockTraps {
   }
 
   step(onTrap: TrapHandler): void {
-    const step = new Step(this.regs, this.memory);
+    const step = new Step(this.state, this.regs, this.memory);
     this.blockHook.grant(NO_LIMIT);
     this.step_ = step;
     try {
@@ -310,7 +312,7 @@ export class UnicornEngine implements Engine, BlockTraps {
    * one, 2.0 at the other; answers the instruction count at which theirs would be wrong.
    */
   private falseStep(flagsBefore: bigint): number {
-    const stays = this.regs.trapFlag && (flagsBefore & TF) !== 0n;
+    const stays = this.state.trapFlag && (flagsBefore & TF) !== 0n;
     return stays ? -1 : this.blockHook.count;
   }
 
@@ -408,17 +410,17 @@ export class UnicornEngine implements Engine, BlockTraps {
   }
 
   walk(from: number, until: number): void {
-    if (this.regs.trapFlag) return;
+    if (this.state.trapFlag) return;
     this.walking = { from, until };
     this.regs.hideTrapFlag = true;
-    this.regs.setTrapFlag(true);
+    this.state.trapFlag = true;
   }
 
   private endWalk(): void {
     if (this.walking === undefined) return;
     this.walking = undefined;
     this.regs.hideTrapFlag = false;
-    this.regs.setTrapFlag(false);
+    this.state.trapFlag = false;
   }
 }
 

@@ -6,10 +6,13 @@
  */
 import { TraplineError } from '../../base/errors.ts';
 import { type Hooks, type LibraryMemory, UcReg, type UnicornCpu } from './binding.ts';
+import { AS_FLAGS, CcLayout } from './condition-codes.ts';
 import { ASK_FEATURES, type FeatureWords, findFeatures } from './cpuid-features.ts';
 
 /** Byte offsets from the slot of RAX; the general registers and RIP follow it in hardware order. */
 export interface Layout {
+  /** `eflags`, without what {@link CcLayout} tells of. */
+  readonly flags: number;
   readonly cr2: number;
   /** RIP after an interrupt hook has returned, for those that `isInterrupt`. */
   readonly nextRip: number;
@@ -27,6 +30,7 @@ export interface Layout {
 const MARK = 0x5a3c_96e1_7b42_0d00n;
 const SCRATCH = 0x1_0000;
 const RIP = 128;
+const TF = 0x100;
 /** How much of the state may lie before and after the slot of RAX. */
 const BEFORE = 64;
 const AFTER = 8192;
@@ -81,6 +85,16 @@ export const learnLayout = (cpu: UnicornCpu, hooks: Hooks): Layout => {
     for (let offset = from; offset !== to; offset += step) if (test(offset)) return offset;
     throw strange('state');
   };
+  // IF TF DF CF ZF; 1.0 has a copy of no use before the flags
+  cpu.writeRegister(UcReg.eflags, 0x202n | 0x541n);
+  const flags = find(RIP + 8, RIP + 64, 8, (o) => {
+    const kept = [CcLayout.operand, CcLayout.operation, CcLayout.direction].map((at) =>
+      word(o + at),
+    );
+    return (word(o) & TF) !== 0 && kept.join() === `${0x41},${AS_FLAGS},-1`;
+  });
+  cpu.writeRegister(UcReg.eflags, 0x202n);
+
   const cr3 = 0x5a3c_9000n;
   cpu.writeRegister(UcReg.cr3, cr3);
   const cr2 = find(RIP, 2048, 8, (o) => long(o) === cr3) - 8;
@@ -113,6 +127,7 @@ export const learnLayout = (cpu: UnicornCpu, hooks: Hooks): Layout => {
   });
   if (features === undefined) throw strange('CPUID');
   return {
+    flags,
     cr2,
     nextRip,
     errorCode: nextRip - 8,

@@ -19,6 +19,8 @@ const ABSENT = 0xff;
 const EVERYTHING = Prot.Read | Prot.Write | Prot.Exec;
 /** So many empty windows are kept for the next mapping. */
 const SPARE = 16;
+/** Bytes of a short access. */
+const SHORT = 64;
 
 /** A page as a snapshot keeps it. */
 export interface PageImage {
@@ -45,6 +47,17 @@ const entryFlags = (prot: number): number =>
     ? 0
     : Pte.present | Pte.user | Pte.accessed | ((prot & Prot.Write) === 0 ? 0 : Pte.write);
 
+/** Returns whether anything changed. */
+const assign = (target: Uint8Array, at: number, bytes: Uint8Array): boolean => {
+  let changed = false;
+  for (let i = 0; i < bytes.length; i++) {
+    if (target[at + i] === bytes[i]) continue;
+    target[at + i] = bytes[i]!;
+    changed = true;
+  }
+  return changed;
+};
+
 export class GuestMemory {
   private readonly cpu: UnicornCpu;
   private readonly tables: PageTables;
@@ -52,6 +65,8 @@ export class GuestMemory {
   private readonly regionProt: number;
   private readonly windows = new Map<number, Extent>();
   private readonly spare = new Set<Extent>();
+  /** Where the last access was: most are near the one before. */
+  private recent: Extent | undefined;
   /** The CPU may still hold translations of addresses that were taken away. */
   stale = false;
 
@@ -101,18 +116,26 @@ export class GuestMemory {
 
   /** Rights of the page at `address`, or undefined where nothing is mapped. */
   protAt(address: number): number | undefined {
-    const extent = this.windows.get(Math.floor(address / this.windowSize));
+    const extent = this.extentAt(address);
     const prot = extent?.prots[Math.floor((address - extent.start) / PAGE)];
     return prot === ABSENT ? undefined : prot;
   }
 
   /** The byte at `address`, or undefined where nothing is mapped. */
   byteAt(address: number): number | undefined {
-    const extent = this.windows.get(Math.floor(address / this.windowSize));
+    const extent = this.extentAt(address);
     return extent?.block.view()[address - extent.start];
   }
 
   read(address: number, into: Uint8Array): void {
+    const { length } = into;
+    const whole = this.shortPiece(address, length);
+    if (whole !== undefined) {
+      const bytes = whole.block.view();
+      const from = address - whole.start;
+      for (let i = 0; i < length; i++) into[i] = bytes[from + i]!;
+      return;
+    }
     let done = 0;
     this.forEachPiece(address, into.length, (extent, at, length) => {
       into.set(extent.block.view().subarray(at, at + length), done);
@@ -122,6 +145,8 @@ export class GuestMemory {
 
   /** Returns whether anything changed. */
   write(address: number, bytes: Uint8Array): boolean {
+    const whole = this.shortPiece(address, bytes.length);
+    if (whole !== undefined) return assign(whole.block.view(), address - whole.start, bytes);
     let done = 0;
     let changed = false;
     this.forEachPiece(address, bytes.length, (extent, at, length) => {
@@ -176,13 +201,30 @@ export class GuestMemory {
     for (let page = start; page < start + size; page += PAGE) this.tables.set(page, flags);
   }
 
+  private extentAt(address: number): Extent | undefined {
+    const { recent } = this;
+    const inRecent =
+      recent !== undefined && address >= recent.start && address < recent.start + recent.block.size;
+    if (inRecent) return recent;
+    this.recent = this.windows.get(Math.floor(address / this.windowSize));
+    return this.recent;
+  }
+
+  /** What holds all of a few bytes: a loop over them is cheaper than a view of them. */
+  private shortPiece(address: number, length: number): Extent | undefined {
+    if (length > SHORT) return undefined;
+    const extent = this.extentAt(address);
+    const fits = extent !== undefined && address + length <= extent.start + extent.block.size;
+    return fits ? extent : undefined;
+  }
+
   private forEachPiece(
     start: number,
     size: number,
     visit: (extent: Extent, at: number, length: number) => void,
   ): void {
     for (let address = start, left = size; left > 0; ) {
-      const extent = this.windows.get(Math.floor(address / this.windowSize));
+      const extent = this.extentAt(address);
       if (extent === undefined)
         throw new TraplineError('internal', `nothing mapped at 0x${address.toString(16)}`);
       const at = address - extent.start;
@@ -225,6 +267,7 @@ export class GuestMemory {
     for (const extent of this.spare) {
       if (this.spare.size <= SPARE) break;
       this.spare.delete(extent);
+      this.recent = undefined;
       this.cpu.unmap(extent.start, extent.block.size);
       for (let at = 0; at < extent.block.size; at += this.windowSize)
         this.windows.delete((extent.start + at) / this.windowSize);

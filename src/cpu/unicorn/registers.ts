@@ -53,19 +53,22 @@ export class UnicornRegisters implements RegisterFile {
     writeFxImage(this.cpu, image);
   }
 
-  /** TF as the CPU has it. */
   get trapFlag(): boolean {
-    return (this.cpu.readRegister(UcReg.eflags) & TF) !== 0n;
+    return !this.hideTrapFlag && this.state.trapFlag;
   }
 
-  setTrapFlag(on: boolean): void {
-    const flags = this.cpu.readRegister(UcReg.eflags);
-    this.cpu.writeRegister(UcReg.eflags, on ? flags | TF : flags & ~TF);
+  set trapFlag(on: boolean) {
+    this.flagsWritten = true;
+    // As in writeFlags.
+    if (on) this.hideTrapFlag = false;
+    this.state.trapFlag = on || this.hideTrapFlag;
   }
 
   private readFlags(): bigint {
-    const flags = (this.cpu.readRegister(UcReg.eflags) & 0x3f_ffffn) | FLAGS_ALWAYS;
-    return this.hideTrapFlag ? flags & ~TF : flags;
+    const known = this.state.knownFlags;
+    const flags = known === undefined ? this.cpu.readRegister(UcReg.eflags) : BigInt(known);
+    const shown = (flags & 0x3f_ffffn) | FLAGS_ALWAYS;
+    return this.hideTrapFlag ? shown & ~TF : shown;
   }
 
   private writeFlags(value: bigint): void {

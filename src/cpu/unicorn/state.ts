@@ -1,12 +1,17 @@
 import { Reg } from '../engine.ts';
 import type { LibraryMemory } from './binding.ts';
+import { ConditionCodes } from './condition-codes.ts';
 import type { Layout } from './layout.ts';
+
+const TF = 0x100;
 
 /** The CPU's state in place: reading or writing is one access to an array. */
 export class CpuState {
   private readonly memory: LibraryMemory;
   /** Indices into longs and words. */
   private readonly general: number;
+  private readonly flags: number;
+  private readonly conditionCodes = new ConditionCodes();
   private readonly cr2: number;
   private readonly next: number;
   private readonly error: number;
@@ -21,6 +26,7 @@ export class CpuState {
     this.memory = memory;
     this.general = at / 8;
     this.lowGeneral = at / 4;
+    this.flags = (at + layout.flags) / 4;
     this.cr2 = (at + layout.cr2) / 8;
     this.next = (at + layout.nextRip) / 8;
     this.error = (at + layout.errorCode) / 4;
@@ -48,6 +54,20 @@ export class CpuState {
     const longs = this.memory.longs();
     longs[this.general + Reg.Rip] = value;
     longs[this.next] = value;
+  }
+
+  /** RFLAGS, or undefined where the library must be asked. */
+  get knownFlags(): number | undefined {
+    return this.conditionCodes.flags(this.memory.words(), this.flags);
+  }
+
+  get trapFlag(): boolean {
+    return (this.memory.words()[this.flags]! & TF) !== 0;
+  }
+
+  set trapFlag(on: boolean) {
+    const words = this.memory.words();
+    words[this.flags] = on ? words[this.flags]! | TF : words[this.flags]! & ~TF;
   }
 
   words(): Int32Array {

@@ -2,6 +2,7 @@
 import { Reg } from '../engine.ts';
 import type { GuestMemory } from './memory.ts';
 import type { UnicornRegisters } from './registers.ts';
+import type { CpuState } from './state.ts';
 import { mnemonicAt } from './traps.ts';
 
 /** Byte and bit of TF in a pushed flags word. */
@@ -11,18 +12,20 @@ const TF_BIT = 1;
 export class Step {
   /** The instruction has been executed. */
   done = false;
+  private readonly state: CpuState;
   private readonly regs: UnicornRegisters;
   private readonly memory: GuestMemory;
   private readonly mnemonic: string;
 
-  constructor(regs: UnicornRegisters, memory: GuestMemory) {
+  constructor(state: CpuState, regs: UnicornRegisters, memory: GuestMemory) {
+    this.state = state;
     this.regs = regs;
     this.memory = memory;
     this.mnemonic = mnemonicAt(memory, regs.read(Reg.Rip));
     // A trap flag the program has set traps for itself.
-    if (regs.trapFlag) return;
+    if (state.trapFlag) return;
     regs.hideTrapFlag = true;
-    regs.setTrapFlag(true);
+    state.trapFlag = true;
   }
 
   /** Takes the trap flag away again, also where the instruction has copied it. */
@@ -31,7 +34,7 @@ export class Step {
     this.regs.hideTrapFlag = false;
     // After popf the flag is the program's own.
     if (this.done && this.mnemonic.startsWith('popf')) return;
-    this.regs.setTrapFlag(false);
+    this.state.trapFlag = false;
     if (this.done && this.mnemonic.startsWith('pushf')) this.clearPushed();
   }
 

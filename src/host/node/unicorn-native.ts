@@ -8,6 +8,7 @@ import {
   type UnicornCpu,
   type UnicornLibrary,
 } from '../../cpu/unicorn/binding.ts';
+import { blockFilter } from './block-filter.ts';
 
 const LIBRARY = 'libunicorn.so.2';
 const ARCH_X86 = 4;
@@ -47,17 +48,12 @@ const bind = (koffi: Koffi) => {
     ),
     control: named('int uc_ctl(void *uc, int control, ...)'),
     callbacks: {
-      interrupt: koffi.pointer(
-        koffi.proto('void uc_on_interrupt(void *uc, uint32_t n, void *data)'),
-      ),
-      instruction: koffi.pointer(koffi.proto('void uc_on_instruction(void *uc, void *data)')),
-      block: koffi.pointer(
-        koffi.proto('void uc_on_block(void *uc, uint64_t address, uint32_t size, void *data)'),
-      ),
+      // Only what is used, and as numbers: each argument costs time, a pointer most.
+      interrupt: koffi.pointer(koffi.proto('void uc_on_interrupt(int uc, uint32_t n)')),
+      instruction: koffi.pointer(koffi.proto('void uc_on_instruction()')),
+      block: koffi.pointer(koffi.proto('void uc_on_block(int uc, int64_t address, uint32_t size)')),
       fault: koffi.pointer(
-        koffi.proto(
-          'bool uc_on_fault(void *uc, int type, uint64_t address, int size, int64_t value, void *data)',
-        ),
+        koffi.proto('bool uc_on_fault(int uc, int type, int64_t address, int size)'),
       ),
     },
   };
@@ -118,43 +114,44 @@ class NativeCpu implements UnicornCpu {
   private readonly value = new Uint8Array(64);
   private readonly words = new BigUint64Array(this.value.buffer);
 
-  constructor(lib: Functions, hooks: Hooks) {
+  constructor(lib: Functions, hooks: Hooks, table: Uint8Array) {
     this.lib = lib;
     const out: Handle[] = [null];
     this.check(lib.open(ARCH_X86, MODE_64, out), 'uc_open');
     this.uc = out[0];
     const { callbacks } = lib;
-    this.addHook(HOOK.interrupt, callbacks.interrupt, (_uc: Handle, n: number) =>
-      hooks.interrupt(n),
-    );
-    this.addHook(HOOK.instruction, callbacks.instruction, () => hooks.syscall(), INS_SYSCALL);
-    this.addHook(HOOK.block, callbacks.block, (_uc: Handle, address: number, size: number) =>
-      hooks.block(address, size),
-    );
-    this.addHook(
-      HOOK.fault,
-      callbacks.fault,
-      (_uc: Handle, type: number, address: bigint | number, size: number) => {
-        if (type === FETCH_PROTECTED) hooks.fetch(Number(address), size);
-        // koffi hands over values above 2^63 as negative ones
-        return (
-          !MISSING_REGION.has(type) || hooks.regionMissing(BigInt.asUintN(64, BigInt(address)))
-        );
-      },
-    );
+    const onInterrupt = (_uc: number, n: number) => hooks.interrupt(n);
+    this.addHook(HOOK.interrupt, this.register(callbacks.interrupt, onInterrupt));
+    const onSyscall = () => hooks.syscall();
+    this.addHook(HOOK.instruction, this.register(callbacks.instruction, onSyscall), INS_SYSCALL);
+    const onBlock = (_uc: number, address: number, size: number) => hooks.block(address, size);
+    const block = this.register(callbacks.block, onBlock);
+    this.addHook(HOOK.block, blockFilter(lib.koffi, table, block), 0, table);
+    const onFault = (_uc: number, type: number, address: bigint | number, size: number) => {
+      if (type === FETCH_PROTECTED) hooks.fetch(Number(address), size);
+      return !MISSING_REGION.has(type) || hooks.regionMissing(BigInt.asUintN(64, BigInt(address)));
+    };
+    this.addHook(HOOK.fault, this.register(callbacks.fault, onFault));
+  }
+
+  private register(
+    prototype: ReturnType<Koffi['pointer']>,
+    callback: Parameters<Koffi['register']>[0],
+  ): bigint {
+    const pointer = this.lib.koffi.register(callback, prototype);
+    this.callbacks.push(pointer);
+    return pointer;
   }
 
   private addHook(
     type: number,
-    prototype: ReturnType<Koffi['pointer']>,
-    callback: Parameters<Koffi['register']>[0],
+    pointer: bigint,
     instruction = 0,
+    data: Uint8Array | null = null,
   ): void {
-    const pointer = this.lib.koffi.register(callback, prototype);
-    this.callbacks.push(pointer);
     // begin > end means everywhere
     this.check(
-      this.lib.addHook(this.uc, [0], type, pointer, null, 1n, 0n, 'int', instruction),
+      this.lib.addHook(this.uc, [0], type, pointer, data, 1n, 0n, 'int', instruction),
       'uc_hook_add',
     );
   }
@@ -253,5 +250,5 @@ let functions: Functions | undefined;
 export const loadNativeUnicorn = async (): Promise<UnicornLibrary> => {
   functions ??= bind((await import('koffi')).default);
   const lib = functions;
-  return { open: (hooks) => new NativeCpu(lib, hooks) };
+  return { open: (hooks, table) => new NativeCpu(lib, hooks, table) };
 };

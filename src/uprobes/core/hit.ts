@@ -1,5 +1,4 @@
 /** A breakpoint was hit (spec section 3.2). Runs on the way back to user code. */
-import { Flag } from '../../abi/traps.ts';
 import { Reg } from '../../cpu/engine.ts';
 import type { Task } from '../../kernel/task.ts';
 import { optimise } from '../trampoline/patch.ts';
@@ -35,7 +34,7 @@ const execute = (shared: Shared, task: Task, uprobe: Uprobe, site: bigint, ip: b
     shared.counters.emulated++;
     if (analysis.handling.kind === 'call' && shared.profile.callEmulationShadowStack)
       task.mm.engine.shadowStack?.push(ip + BigInt(analysis.length));
-    if ((task.regs.read(Reg.Rflags) & Flag.TF) !== 0n) sendTrap(shared, task);
+    if (task.regs.trapFlag) sendTrap(shared, task);
     return;
   }
   shared.rules.enterStep(shared, task, uprobe, analysis, site);

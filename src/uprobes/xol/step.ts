@@ -2,7 +2,6 @@
  * One instruction out of line: enter, and leave after its trap or without it (spec sections 3.5 to
  * 3.8). Single-stepping is by EFLAGS.TF, as on the real kernel: pushf shows it.
  */
-import { Flag } from '../../abi/traps.ts';
 import { u64 } from '../../base/bytes.ts';
 import { Reg, type Reg as RegIndex } from '../../cpu/engine.ts';
 import type { Task } from '../../kernel/task.ts';
@@ -71,9 +70,8 @@ export const enterStep = (
   task.regs.write(Reg.Rip, step.slotAddress);
   step.savedTrapNumber = task.trapNumber;
   task.trapNumber = NO_TRAP;
-  const flags = task.regs.read(Reg.Rflags);
-  step.savedTf = (flags & Flag.TF) !== 0n;
-  task.regs.write(Reg.Rflags, flags | Flag.TF);
+  step.savedTf = task.regs.trapFlag;
+  task.regs.trapFlag = true;
   taskState.state = step;
   return true;
 };
@@ -103,8 +101,9 @@ const repairIp = ({ profile }: Shared, task: Task, step: Step): boolean => {
   }
 };
 
-const clearTf = (task: Task): void =>
-  task.regs.write(Reg.Rflags, task.regs.read(Reg.Rflags) & ~Flag.TF);
+const clearTf = ({ regs }: Task): void => {
+  regs.trapFlag = false;
+};
 
 /** The single-step trap came. */
 export const finishStep = (shared: Shared, task: Task, step: Step): void => {

@@ -1,11 +1,25 @@
 import { expect, it } from 'vitest';
 import { Reg } from '../../../src/cpu/engine.ts';
-import { DATA, FLAGS, type Rig } from './rig.ts';
+import { briefly, DATA, FLAGS, type Rig } from './rig.ts';
 
 const GENERAL = Array.from({ length: 16 }, (_, i) => i as Reg);
 
 /** General registers, RIP, segment bases. */
 export const registerTests = (rig: () => Rig): void => {
+  it('has TF by itself, and as part of RFLAGS', () => {
+    rig().load('90  nop\n 90  nop\n cc  int3');
+    const { regs } = rig().engine;
+    expect(regs.trapFlag).toBe(false);
+    regs.trapFlag = true;
+    expect([regs.trapFlag, rig().get(Reg.Rflags)]).toEqual([true, FLAGS | 0x100n]);
+    expect(briefly(rig().run())).toEqual(['debug@1']);
+    regs.trapFlag = false;
+    expect([regs.trapFlag, rig().get(Reg.Rflags)]).toEqual([false, FLAGS]);
+    expect(briefly(rig().run())).toEqual(['int3@3']);
+    rig().set(Reg.Rflags, FLAGS | 0x100n);
+    expect(regs.trapFlag).toBe(true);
+  });
+
   it('keeps sixteen 64-bit registers, by their hardware encodings', () => {
     // mov [600000h],r for all sixteen, by encoding
     rig().load(`
