@@ -7,6 +7,7 @@
  * @packageDocumentation
  */
 export { type ErrnoName, errnoNumber } from './abi/errno.ts';
+export type { PerfRegister, SampleName } from './abi/perf.ts';
 export { signalName } from './abi/signals.ts';
 export { textBytes } from './base/byte-text.ts';
 export { fromHex, toHex } from './base/bytes.ts';
@@ -30,6 +31,7 @@ export type {
 export { profileLine, traceBody, traceLine } from './consumers/event/text.ts';
 export type { MultiHandler, MultiHandlers } from './consumers/multi/link.ts';
 export type { MultiSite } from './consumers/multi/request.ts';
+export type { PerfProgram, PerfSample, SampledRegisters } from './consumers/perf/index.ts';
 export type { Capabilities, Engine, EngineFactory, RegisterFile } from './cpu/engine.ts';
 export { Reg } from './cpu/engine.ts';
 export { unicorn } from './cpu/engines.ts';
@@ -66,6 +68,7 @@ export {
   requireProfile,
   type StandardIo,
 } from './machine/options.ts';
+export type { PerfEventOptions, PerfHost, PerfLink, PerfReading } from './machine/perf.ts';
 export type { Probeable, UsdtDetails, UsdtOperandText } from './machine/probeable.ts';
 export type { RunEnd, RunOptions } from './machine/run.ts';
 export type { Tracefs } from './machine/tracefs.ts';

@@ -17,6 +17,7 @@ import {
   type MultiTarget,
 } from './multi.ts';
 import { type MachineOptions, requireProfile } from './options.ts';
+import { PerfHost } from './perf.ts';
 import { type RunEnd, Runner, type RunOptions } from './run.ts';
 import { machineCounters } from './stats.ts';
 import { Tracefs } from './tracefs.ts';
@@ -38,6 +39,8 @@ export class Machine {
   readonly profile: Profile;
   /** `uprobe_events`: probes defined as text, their records and counters. */
   readonly tracefs: Tracefs;
+  /** perf events of the host: counts and samples. */
+  readonly perf: PerfHost;
   readonly #booted: Booted;
   readonly #uprobes: Uprobes;
   readonly #locator: Locator;
@@ -45,7 +48,7 @@ export class Machine {
   readonly #multi: MultiAttacher;
   readonly #runner: Runner;
   readonly #events: EventContext;
-  readonly #perf: Perf;
+  readonly #perfEvents: Perf;
 
   private constructor(options: MachineOptions) {
     this.profile = requireProfile(options.profile);
@@ -66,7 +69,7 @@ export class Machine {
     );
     this.#events = eventContext(this.#uprobes);
     this.tracefs = new Tracefs(this.#locator, this.#attacher, this.#events, () => kernel.now());
-    this.#perf = makePerf(
+    this.#perfEvents = makePerf(
       {
         kernel,
         uprobes: this.#uprobes,
@@ -75,6 +78,7 @@ export class Machine {
       },
       files,
     );
+    this.perf = new PerfHost(this.#perfEvents, this.#events, this.#locator, this.#attacher);
     this.#runner = new Runner(kernel, files.streams.stdin, options.io?.stdin);
   }
 
@@ -155,7 +159,7 @@ export class Machine {
     return {
       kernel: this.#booted.kernel.capture(),
       uprobes: this.#uprobes.capture(),
-      perf: this.#perf.capture(),
+      perf: this.#perfEvents.capture(),
     };
   }
 
@@ -163,7 +167,7 @@ export class Machine {
   restore(snapshot: MachineSnapshot): void {
     this.#booted.kernel.restore(snapshot.kernel);
     this.#uprobes.restore(snapshot.uprobes);
-    this.#perf.restore(snapshot.perf);
+    this.#perfEvents.restore(snapshot.perf);
   }
 
   /** Frees the engine and closes files. */

@@ -40,26 +40,6 @@ export interface PerfAttr {
   readonly auxAction: number;
 }
 
-/** An attribute with nothing set: what a host user's options are laid over. */
-export const EMPTY_ATTR: PerfAttr = {
-  type: 0,
-  config: 0n,
-  config1: 0n,
-  config2: 0n,
-  samplePeriod: 0n,
-  sampleType: 0,
-  readFormat: 0,
-  flags: new Set(),
-  wakeup: 0,
-  regsUser: 0n,
-  regsIntr: 0n,
-  stackUser: 0,
-  maxStack: MAX_STACK,
-  clockid: 0,
-  auxSampleSize: 0,
-  auxAction: 0,
-};
-
 const FLAG_NAMES = Object.keys(AttrFlag) as AttrFlagName[];
 
 /** The bytes of an attr of any size, filled up with zeroes; on E2BIG the known size is written back. */
@@ -141,10 +121,14 @@ const WRONG: readonly ((bytes: DataView, attr: PerfAttr) => boolean)[] = [
   (_, { flags }) => flags.has('sigtrap') && !flags.has('removeOnExec'),
 ];
 
+/** The attr in `ATTR_SIZE` bytes, or EINVAL. */
+export const attrOf = (bytes: DataView): PerfAttr | 'EINVAL' => {
+  const attr = decode(bytes);
+  return WRONG.some((isWrong) => isWrong(bytes, attr)) ? 'EINVAL' : attr;
+};
+
 /** perf_copy_attr: the attr at a user address, or why it is none. */
 export const readAttr = (space: AddressSpace, address: bigint): PerfAttr | ErrnoName => {
   const bytes = copyAttr(space, address);
-  if (typeof bytes === 'string') return bytes;
-  const attr = decode(bytes);
-  return WRONG.some((isWrong) => isWrong(bytes, attr)) ? 'EINVAL' : attr;
+  return typeof bytes === 'string' ? bytes : attrOf(bytes);
 };

@@ -15,6 +15,9 @@ export type PerfState = 'off' | 'on' | 'exit';
 /** Runs before a hit's arguments are evaluated; 0 keeps perf from seeing the hit (a BPF program). */
 export type PerfProgram = (hit: Hit) => number;
 
+/** @param bytes the PERF_RECORD_SAMPLE; valid during the call, like `record` */
+export type SampleListener = (bytes: Uint8Array, record: EventRecord) => void;
+
 /** What an event is opened with. */
 export interface PerfTarget {
   /** Null = every task. */
@@ -48,7 +51,7 @@ export class PerfEvent {
   /** Attached by PERF_EVENT_IOC_SET_BPF, or a host's function in its place. */
   program: PerfProgram | null = null;
   /** Takes every sample, besides the ring: a host that reads along. */
-  listener: ((record: Uint8Array) => void) | null = null;
+  listener: SampleListener | null = null;
   #state: PerfState;
 
   constructor(

@@ -5,7 +5,9 @@ import { perfEventOpen } from './open.ts';
 import { Perf, type PerfOptions } from './perf.ts';
 import { pmuFiles } from './pmu-files.ts';
 
-export { EMPTY_ATTR, type PerfAttr } from './attr.ts';
+export { attrOf, type PerfAttr } from './attr.ts';
+export { checkPeriod } from './check.ts';
+export { decodeSample, type PerfSample, type SampledRegisters } from './decode.ts';
 export type { PerfEvent, PerfProgram } from './event.ts';
 export { Perf } from './perf.ts';
 

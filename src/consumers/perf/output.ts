@@ -37,7 +37,7 @@ export class SampleOutput {
     if (ring === null && listener === null) return;
     this.#describe(event, record);
     const bytes = this.#encoderOf(event).encode(this.#writer, this.#source);
-    listener?.(bytes);
+    listener?.(bytes, record);
     if (ring === null) return;
     const lostRecord = (lost: number): Uint8Array => encodeLost(this.#writer, this.#source, lost);
     if (ring.write(bytes, lostRecord))
