@@ -16,7 +16,7 @@ export const EXTENSIONS = [
 
 /** What ordinary programs of the x86-64 baseline, or of v2, have besides. */
 export const LACKS = [
-  ...['FPU', 'FPU287', 'FPU387', 'MMX', 'SSE', 'SSE2', 'FXSR'],
+  ...['FPU', 'FPU287', 'FPU387'],
   ...['SSE3', 'SSSE3', 'SSE4_1', 'SSE4_2', 'AES'],
 ] as const;
 
@@ -24,5 +24,9 @@ export const CAPABILITIES: Capabilities = {
   avx: false,
   extensions: EXTENSIONS,
   lacks: LACKS,
-  knownWrong: ['Alignment checks by EFLAGS.AC do not happen.', 'RDTSC counts instructions.'],
+  knownWrong: [
+    'Alignment checks by EFLAGS.AC do not happen.',
+    'RDTSC counts instructions.',
+    'rcpps, rcpss, rsqrtps and rsqrtss approximate otherwise than a given CPU.',
+  ],
 };

@@ -36,6 +36,10 @@ export const STATE = {
   xmm: 0x400,
   /** Where an access that crosses pages, or touches code, is done. */
   bounce: 0x800,
+  /** Vector operands and result of a host routine, 16 bytes each. */
+  vectorX: 0xb00,
+  vectorY: 0xb10,
+  vectorResult: 0xb20,
   end: 0x1000,
 } as const;
 

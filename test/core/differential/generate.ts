@@ -176,13 +176,57 @@ const encoded = (instruction: Instruction): Made | undefined => {
 /** CF PF AF ZF SF DF OF. */
 const FLAGS = 0xcd5;
 
-/** MXCSR with every exception masked, or one of the rounding modes. */
+/** Doubles and singles where arithmetic turns: bits of 64 and 32. */
+const DOUBLES = [
+  ...[0x0n, 0x3ff0_0000_0000_0000n, 0x4000_0000_0000_0000n, 0x7ff0_0000_0000_0000n],
+  ...[0x7fef_ffff_ffff_ffffn, 0x0010_0000_0000_0000n, 0x000f_ffff_ffff_ffffn, 1n],
+  ...[0x7ff8_0000_0000_0001n, 0x7ff0_0000_0000_0001n, 0x41e0_0000_0000_0000n],
+  ...[0x43e0_0000_0000_0000n, 0x3fe0_0000_0000_0000n, 0x3ff8_0000_0000_0000n],
+];
+const SINGLES = [
+  ...[0, 0x3f80_0000, 0x4000_0000, 0x7f80_0000, 0x7f7f_ffff, 0x0080_0000, 0x007f_ffff, 1],
+  ...[0x7fc0_0001, 0x7f80_0001, 0x4f00_0000, 0x5f00_0000, 0x3f00_0000, 0x3fc0_0000],
+];
+
+/** 16 bytes that may be numbers: special ones, ordinary ones, any. */
+const vectorBytes = (random: Random): Uint8Array => {
+  const view = new DataView(random.bytes(16).buffer);
+  const sign = (): bigint => BigInt(random.below(2)) << 63n;
+  const kind = random.below(5);
+  for (let i = 0; i < 2; i++) {
+    const fraction = view.getBigUint64(8 * i, true) & 0xf_ffff_ffff_ffffn;
+    const near = (BigInt(1023 - 30 + random.below(60)) << 52n) | fraction;
+    if (kind === 0) view.setBigUint64(8 * i, random.pick(DOUBLES) | sign(), true);
+    if (kind === 1) view.setBigUint64(8 * i, near | sign(), true);
+  }
+  for (let i = 0; i < 4; i++) {
+    const minus = random.below(2) * 2 ** 31;
+    const near = (127 - 15 + random.below(30)) * 2 ** 23 + random.below(2 ** 23);
+    if (kind === 2) view.setUint32(4 * i, random.pick(SINGLES) + minus, true);
+    if (kind === 3) view.setUint32(4 * i, near + minus, true);
+  }
+  return new Uint8Array(view.buffer);
+};
+
+/** Mostly as programs have it; sometimes other rounding, DAZ and FTZ, or unmasked exceptions. */
+const mxcsrFor = (random: Random): number => {
+  const noted = random.pick([0, 0x20, 0x3f]);
+  const rounding = random.below(4) === 0 ? random.below(4) << 13 : 0;
+  const zeroing = random.below(4) === 0 ? random.pick([0x40, 0x8000, 0x8040]) : 0;
+  const masks = random.below(6) === 0 ? random.below(64) << 7 : 0x1f80;
+  return noted | rounding | zeroing | masks;
+};
+
+/** FPU as execve leaves it; SSE as {@link mxcsrFor} says, with numbers in the registers. */
 export const initialFx = (random: Random): Uint8Array => {
   const fx = new Uint8Array(512);
   const view = new DataView(fx.buffer);
   view.setUint16(0, 0x37f, true);
-  view.setUint32(24, 0x1f80, true);
-  fx.set(random.bytes(256), 160);
+  view.setUint32(24, mxcsrFor(random), true);
+  for (let i = 0; i < 16; i++) fx.set(vectorBytes(random), 160 + 16 * i);
+  // half of the time with something in the MMX registers
+  if (random.below(2) === 0)
+    for (let i = 0; i < 8; i++) fx.set([...random.bytes(8), 0xff, 0xff], 32 + 16 * i);
   return fx;
 };
 

@@ -62,11 +62,18 @@ export interface Insn {
   write(i: number, value: Expr): void;
   /** Reads operand `i` and makes sure that it can be written. */
   modify(i: number): Place;
-  /** 128 bits of an XMM register or of memory. */
-  readVector(i: number, options?: AccessOptions): Local;
-  /** `bits` of an XMM register's low end, or of memory, as i32 or i64. */
-  readLow(i: number, bits: 32 | 64): Local;
-  writeVector(i: number, value: Expr, options?: AccessOptions): void;
+  /** Bits of a vector operand: 64 of an MMX register, 128 of an XMM register, or what memory holds. */
+  vectorBits(i: number): number;
+  /** Operand `i` is an MMX register. */
+  isMmx(i: number): boolean;
+  /** Takes the x87 stack for MMX, which the end of every MMX instruction does by itself. */
+  takeStack(): void;
+  /** A vector operand, zeros above what memory or an MMX register holds. */
+  vector(i: number, options?: AccessOptions): Local;
+  /** Replaces an XMM register, an MMX register or memory. */
+  putVector(i: number, value: Expr, options?: AccessOptions): void;
+  /** Replaces the low end of an XMM register, or memory, by an i32 or i64. */
+  putLow(i: number, value: Expr): void;
   /** Address in linear memory of the state of register operand `i`. */
   slot(i: number): Expr;
 

@@ -2,6 +2,7 @@
 import { Exit, How, JUMPS, RECORD, STATE, TLB } from '../layout.ts';
 import { Body, type Local } from '../wasm/body.ts';
 import { type Expr, extendU, I32, I64, i32, i64, load, wrap } from '../wasm/expr.ts';
+import { extract, replace, ZERO } from '../wasm/simd.ts';
 import { Flags } from './flags.ts';
 import type { AccessOptions, Insn, MemorySize, OwnTrap, Place } from './insn.ts';
 import { Gpr } from './insn.ts';
@@ -22,6 +23,16 @@ const loadValue = (bits: number, at: Expr, offset = 0): Expr => {
   if (bits === 32) return load.i32(at, offset);
   if (bits === 64) return load.i64(at, offset);
   return load.v128(at, offset);
+};
+
+/** Loads a vector of `bits`, zeros above. */
+const loadVector = (bits: number, at: Expr): Expr => {
+  if (bits === 128) return load.v128(at);
+  if (bits === 64) return load.v128Low64(at);
+  if (bits === 32) return load.v128Low32(at);
+  if (bits === 16) return replace('i16', ZERO, 0, load.u16(at));
+  if (bits === 8) return replace('i8', ZERO, 0, load.u8(at));
+  throw new Error(`a vector of ${bits} bits`);
 };
 
 export class Tier0 implements Insn {
@@ -96,19 +107,45 @@ export class Tier0 implements Insn {
     return { value: this.body.let(loadValue(size, at)), put };
   }
 
-  readVector(i: number, options: AccessOptions = {}): Local {
-    if (!this.isMemory(i)) return this.body.let(load.v128(this.slot(i)));
-    return this.load(this.linear(), 128, options);
+  vectorBits(i: number): number {
+    return this.#operand(i).bits;
   }
 
-  readLow(i: number, bits: 32 | 64): Local {
-    if (!this.isMemory(i)) return this.body.let(loadValue(bits, this.slot(i)));
-    return this.load(this.linear(), bits);
+  isMmx(i: number): boolean {
+    return this.#operand(i).file === 'mm';
   }
 
-  writeVector(i: number, value: Expr, options: AccessOptions = {}): void {
-    if (!this.isMemory(i)) this.body.store(128, this.slot(i), 0, value);
-    else this.store(this.linear(), 128, value, options);
+  vector(i: number, options: AccessOptions = {}): Local {
+    const { bits } = this.#operand(i);
+    const at = this.isMemory(i)
+      ? this.readable(this.linear(), bits / 8, options)
+      : this.body.let(this.slot(i));
+    return this.body.let(loadVector(bits, at));
+  }
+
+  putVector(i: number, value: Expr, options: AccessOptions = {}): void {
+    const { bits } = this.#operand(i);
+    if (this.isMemory(i) && bits === 128) this.store(this.linear(), 128, value, options);
+    else if (bits === 128) this.body.store(128, this.slot(i), 0, value);
+    else this.putLow(i, bits === 64 ? extract('i64', value, 0) : extract('i32', value, 0));
+  }
+
+  putLow(i: number, value: Expr): void {
+    const size = value.type === 'i64' ? 64 : 32;
+    if (this.isMemory(i)) {
+      this.store(this.linear(), size, value);
+      return;
+    }
+    this.body.store(size, this.slot(i), 0, value);
+    // An MMX register is the fraction of an x87 one whose exponent becomes all ones.
+    if (this.isMmx(i)) this.body.store(16, this.slot(i), 8, i32(0xffff));
+  }
+
+  /** MMX instructions take all of the x87 stack (SDM vol. 1, 9.5). */
+  takeStack(): void {
+    const { body } = this;
+    body.storeAt(16, STATE.fsw, I32.and(load.u16(i32(0), STATE.fsw), i32(~0x3800)));
+    body.storeAt(8, STATE.ftw, i32(0xff));
   }
 
   // registers
@@ -231,6 +268,7 @@ export class Tier0 implements Insn {
   advance(): void {
     this.#ended = true;
     const { body } = this;
+    if (this.#variant.operands.some(({ file }) => file === 'mm')) this.takeStack();
     const next = body.let(I32.add(this.#record, i32(RECORD.size)));
     body.tailCall(HANDLER_TYPE, [next], load.i32(next, RECORD.handler));
   }

@@ -3,6 +3,7 @@ import type { Row, Rows } from '../emit/insn.ts';
 import { ARITHMETIC } from './arithmetic.ts';
 import { BIT } from './bit.ts';
 import { EXCHANGE } from './exchange.ts';
+import { FLOAT } from './float.ts';
 import { FLOW } from './flow.ts';
 import { MOVE } from './move.ts';
 import { MULTIPLY } from './multiply.ts';
@@ -10,11 +11,15 @@ import { SHIFT } from './shift.ts';
 import { STACK } from './stack.ts';
 import { STRING } from './string.ts';
 import { SYSTEM } from './system.ts';
+import { VECTOR_INTEGER } from './vector-integer.ts';
+import { VECTOR_MOVE } from './vector-move.ts';
+import { VECTOR_SHUFFLE } from './vector-shuffle.ts';
 
 const FAMILIES: readonly Rows[] = [
   ARITHMETIC,
   BIT,
   EXCHANGE,
+  FLOAT,
   FLOW,
   MOVE,
   MULTIPLY,
@@ -22,6 +27,9 @@ const FAMILIES: readonly Rows[] = [
   STACK,
   STRING,
   SYSTEM,
+  VECTOR_INTEGER,
+  VECTOR_MOVE,
+  VECTOR_SHUFFLE,
 ];
 
 const all = new Map<string, Row>();

@@ -151,6 +151,9 @@ export const load = {
   u8: loader('i32', 0x2d),
   u16: loader('i32', 0x2f),
   v128: loader('v128', 0xfd, 0x00),
+  /** The lower 32 or 64 bits, zeros above. */
+  v128Low32: loader('v128', 0xfd, 92),
+  v128Low64: loader('v128', 0xfd, 93),
 } as const;
 
 export const STORE_OPCODE = {
