@@ -36,6 +36,17 @@ export interface BlockTraps {
   walk(from: number, until: number): void;
 }
 
+/** What a block is looked at with. */
+export interface BlockParts {
+  readonly cpu: UnicornCpu;
+  readonly state: CpuState;
+  readonly memory: GuestMemory;
+  readonly blocks: Blocks;
+  readonly table: BlockTable;
+  readonly regs: UnicornRegisters;
+  readonly quirks: Quirks;
+}
+
 export class BlockHook {
   private readonly cpu: UnicornCpu;
   private readonly state: CpuState;
@@ -56,18 +67,7 @@ export class BlockHook {
   private before = 0;
   private granted = NO_LIMIT;
 
-  constructor(
-    parts: {
-      readonly cpu: UnicornCpu;
-      readonly state: CpuState;
-      readonly memory: GuestMemory;
-      readonly blocks: Blocks;
-      readonly table: BlockTable;
-      readonly regs: UnicornRegisters;
-      readonly quirks: Quirks;
-    },
-    traps: BlockTraps,
-  ) {
+  constructor(parts: BlockParts, traps: BlockTraps) {
     this.cpu = parts.cpu;
     this.state = parts.state;
     this.memory = parts.memory;

@@ -1,41 +1,27 @@
 import { PAGE_SIZE } from '../../base/bytes.ts';
 import { TraplineError } from '../../base/errors.ts';
-import {
-  type Answer,
-  type Capabilities,
-  type CpuContext,
-  type Engine,
-  type EngineSnapshot,
-  Reg,
-  type RunLimits,
-  type Trap,
-  type TrapHandler,
-  type TrapKind,
+import type {
+  Capabilities,
+  CpuContext,
+  Engine,
+  EngineSnapshot,
+  RunLimits,
+  TrapHandler,
 } from '../engine.ts';
-import { type Hooks, UcError, type UnicornCpu, type UnicornLibrary } from './binding.ts';
-import { BlockHook, type BlockTraps, NO_LIMIT } from './block-hook.ts';
+import type { Hooks, UnicornCpu, UnicornLibrary } from './binding.ts';
 import { BlockTable } from './block-table.ts';
 import { Blocks } from './blocks.ts';
 import { loadContext, saveContext } from './context.ts';
 import { correctFeatures } from './cpuid-features.ts';
+import { Execution } from './execution.ts';
 import type { Quirks } from './inspect.ts';
 import { findRegisters, type Layout, learnLayout } from './layout.ts';
 import { GuestMemory, USER_END } from './memory.ts';
 import { PageTables } from './page-tables.ts';
-import { TF, UnicornRegisters } from './registers.ts';
+import { UnicornRegisters } from './registers.ts';
 import { copyPages, restorePages, type Snapshot } from './snapshot.ts';
 import { CpuState } from './state.ts';
-import { Step } from './step.ts';
-import {
-  definedAt,
-  endOfInt6,
-  faultFacts,
-  lengthAt,
-  protectionKind,
-  TRAP_OF_VECTOR,
-  textAt,
-} from './traps.ts';
-import { enterUserMode, NOWHERE } from './user-mode.ts';
+import { enterUserMode } from './user-mode.ts';
 
 /** A library with what is known of it; shared by the engines made from it. */
 export interface UnicornKind {
@@ -47,51 +33,15 @@ export interface UnicornKind {
   layout: Layout | undefined;
 }
 
-const INT3 = 0xcc;
-const SYSCALL_LENGTH = 2n;
-const FAULTS: ReadonlySet<TrapKind> = new Set<TrapKind>([
-  'page-fault',
-  'general-protection',
-  'stack-fault',
-  'invalid-opcode',
-  'divide-error',
-  'fpu-error',
-  'simd-error',
-  'unsupported',
-]);
-
-export class UnicornEngine implements Engine, BlockTraps {
+export class UnicornEngine implements Engine {
   readonly name: string;
   readonly capabilities: Capabilities;
   readonly regs: UnicornRegisters;
 
   private readonly cpu: UnicornCpu;
-  private readonly state: CpuState;
   private readonly memory: GuestMemory;
   private readonly blocks: Blocks;
-  private readonly blockHook: BlockHook;
-  private readonly flush: () => void;
-  private readonly trap: Trap = {
-    kind: 'int3',
-    vector: 0,
-    address: 0n,
-    access: 'read',
-    mapped: false,
-    text: '',
-  };
-  private handler: TrapHandler | undefined;
-  /** `run` is to return. */
-  private stopped = false;
-  /** Unicorn has been stopped only to be started again at this address. */
-  private restartAt: bigint | undefined;
-  private step_: Step | undefined;
-  /** Single steps of our own, while RIP is between the two. */
-  private walking: { readonly from: number; readonly until: number } | undefined;
-  /** What the handler threw; it must not unwind through Unicorn. */
-  private thrown: { readonly error: unknown } | undefined;
-  private budget = NO_LIMIT;
-  private falseStepAt = -1;
-  private dead = false;
+  private readonly execution: Execution;
   /** Memory is as in this snapshot but for dirty pages. */
   private baseline: EngineSnapshot | undefined;
 
@@ -100,36 +50,34 @@ export class UnicornEngine implements Engine, BlockTraps {
     this.capabilities = kind.capabilities;
     const hooks: Hooks = {
       interrupt: () => {},
-      syscall: () => this.onSyscall(),
+      syscall: () => {},
       block: () => {},
       fetch: () => {},
       regionMissing: () => false,
     };
     const table = new BlockTable();
-    this.cpu = kind.library.open(hooks, table.bytes);
-    kind.layout ??= learnLayout(this.cpu, hooks);
-    const { memory, at } = findRegisters(this.cpu);
-    this.state = new CpuState(memory, at, kind.layout);
-    correctFeatures(memory.words(), at / 4, kind.layout.features);
-    const tables = new PageTables(this.cpu);
-    this.regs = new UnicornRegisters(this.cpu, this.state);
-    this.memory = new GuestMemory(this.cpu, tables);
-    this.blocks = new Blocks(this.memory, kind.quirks, table);
-    const { cpu, state, blocks, regs } = this;
-    this.blockHook = new BlockHook(
-      { cpu, state, memory: this.memory, blocks, table, regs, quirks: kind.quirks },
-      this,
-    );
-    this.flush = enterUserMode(this.cpu, tables);
-    this.state.forgetException();
-    hooks.interrupt = (vector) => this.onInterrupt(vector);
-    hooks.block = (address, size) => this.blockHook.enter(address, size);
-    hooks.fetch = (address, size) => this.blockHook.fetch(address, size);
-    hooks.regionMissing = (address) => this.memory.backEmpty(pageOf(address));
+    const cpu = kind.library.open(hooks, table.bytes);
+    this.cpu = cpu;
+    kind.layout ??= learnLayout(cpu, hooks);
+    const registers = findRegisters(cpu);
+    const state = new CpuState(registers.memory, registers.at, kind.layout);
+    correctFeatures(registers.memory.words(), registers.at / 4, kind.layout.features);
+    const tables = new PageTables(cpu);
+    const regs = new UnicornRegisters(cpu, state);
+    const memory = new GuestMemory(cpu, tables);
+    const blocks = new Blocks(memory, kind.quirks, table);
+    const flush = enterUserMode(cpu, tables);
+    state.forgetException();
+    const parts = { cpu, state, memory, blocks, table, regs, quirks: kind.quirks };
+    this.execution = new Execution(kind.name, parts, flush);
+    this.regs = regs;
+    this.memory = memory;
+    this.blocks = blocks;
+    listen(hooks, this.execution, memory);
   }
 
   get instructionCount(): number {
-    return this.blockHook.count;
+    return this.execution.blockHook.count;
   }
 
   map(address: bigint, size: bigint, prot: number): void {
@@ -160,21 +108,11 @@ export class UnicornEngine implements Engine, BlockTraps {
   }
 
   run(onTrap: TrapHandler, limits: RunLimits = {}): void {
-    this.blockHook.grant(limits.instructions ?? NO_LIMIT);
-    this.budget = limits.instructions ?? NO_LIMIT;
-    this.execute(onTrap);
+    this.execution.run(onTrap, limits.instructions);
   }
 
   step(onTrap: TrapHandler): void {
-    const step = new Step(this.state, this.regs, this.memory);
-    this.blockHook.grant(NO_LIMIT);
-    this.step_ = step;
-    try {
-      this.execute(onTrap);
-    } finally {
-      this.step_ = undefined;
-      step.end();
-    }
+    this.execution.step(onTrap);
   }
 
   saveContext(): CpuContext {
@@ -203,12 +141,12 @@ export class UnicornEngine implements Engine, BlockTraps {
     );
     this.baseline = snapshot;
     this.loadContext(context);
-    this.blockHook.count = instructions;
+    this.execution.blockHook.count = instructions;
   }
 
   dispose(): void {
     this.cpu.close();
-    this.dead = true;
+    this.execution.dead = true;
   }
 
   /** Code in this range is about to change or go, or just has. */
@@ -216,213 +154,17 @@ export class UnicornEngine implements Engine, BlockTraps {
     const stale = this.blocks.forget(start, size);
     if (stale !== null) this.cpu.forgetCode(stale.start, stale.end - stale.start);
   }
-
-  private execute(onTrap: TrapHandler): void {
-    this.handler = onTrap;
-    this.stopped = false;
-    this.thrown = undefined;
-    while (!this.stopped) this.startOnce();
-    this.handler = undefined;
-    // Set by a hook, which the compiler cannot see.
-    const thrown = this.thrown as { readonly error: unknown } | undefined;
-    if (thrown !== undefined) throw thrown.error;
-  }
-
-  /** One run of Unicorn's, to its end. */
-  private startOnce(): void {
-    this.restartAt = undefined;
-    this.settle();
-    const error = this.startUnicorn();
-    this.blockHook.uproot();
-    this.regs.ripBias = 0n;
-    const restartAt = this.restartAt as bigint | undefined;
-    if (restartAt !== undefined) this.state.rip = restartAt;
-    else if (this.stopped) return;
-    else if (error === UcError.invalidInstruction) this.onInvalid();
-    else throw this.broken(`ended with error ${error}`);
-  }
-
-  private startUnicorn(): number {
-    if (this.dead) throw this.broken('is not usable any more');
-    // The native library faults by itself when a run ends.
-    this.state.forgetException();
-    this.blockHook.begin();
-    this.blockHook.resume();
-    try {
-      return this.cpu.start(this.state.rip, NOWHERE);
-    } catch (cause) {
-      this.dead = true;
-      throw this.broken('broke down', cause);
-    }
-  }
-
-  private broken(what: string, cause?: unknown): TraplineError {
-    const rip = this.state.rip;
-    const text = textAt(this.memory, rip);
-    return new TraplineError(
-      'engine-limit',
-      `engine ${this.name} ${what} near 0x${rip.toString(16)} (${text})`,
-      { hint: 'try another engine', cause: cause instanceof Error ? undefined : cause },
-    );
-  }
-
-  /** Asks the handler; whatever it changes in registers is in place already. */
-  private deliver(kind: TrapKind): Answer {
-    this.trap.kind = kind;
-    this.endWalk();
-    const before = this.step_ === undefined ? 0n : this.state.rip;
-    let answer: Answer;
-    try {
-      answer = this.handler!(this.trap);
-    } catch (error) {
-      this.thrown = { error };
-      answer = 'stop';
-    }
-    this.settle();
-    // A step goes on only when the fault may have been repaired.
-    if (this.step_ !== undefined && !(FAULTS.has(kind) && this.state.rip === before))
-      answer = 'stop';
-    if (answer === 'stop') this.stopped = true;
-    else this.blockHook.resume();
-    return answer;
-  }
-
-  /** Pages that were taken away must be gone before the program goes on. */
-  private settle(): void {
-    if (!this.memory.stale) return;
-    this.memory.stale = false;
-    this.flush();
-  }
-
-  private onSyscall(): void {
-    const { regs, state } = this;
-    regs.ripBias = SYSCALL_LENGTH;
-    const flags = regs.read(Reg.Rflags);
-    state.set(Reg.Rcx, state.rip + SYSCALL_LENGTH);
-    state.set(Reg.R11, flags);
-    regs.flagsWritten = false;
-    const answer = this.deliver('syscall');
-    if (regs.flagsWritten) this.falseStepAt = this.falseStep(flags);
-    if (answer === 'stop') this.cpu.stop();
-    else regs.ripBias = 0n;
-  }
-
-  /**
-   * The step of a `syscall` ends with a debug trap when TF was set before and is after. 1.0 looks only at the
-   * one, 2.0 at the other; answers the instruction count at which theirs would be wrong.
-   */
-  private falseStep(flagsBefore: bigint): number {
-    const stays = this.state.trapFlag && (flagsBefore & TF) !== 0n;
-    return stays ? -1 : this.blockHook.count;
-  }
-
-  private onInterrupt(vector: number): void {
-    if (this.blockHook.uproot()) return;
-    if (vector === 3 || this.state.isSoftware) {
-      this.finish(this.softwareKind(vector));
-      return;
-    }
-    this.state.forgetException();
-    if (vector === 1) this.onDebug();
-    else {
-      this.blockHook.leftAt(this.state.rip);
-      const kind = TRAP_OF_VECTOR[vector];
-      if (kind === undefined) this.finishInterrupt(vector);
-      else if (kind === 'page-fault') this.onPageFault();
-      else if (kind === 'general-protection') this.finish(protectionKind(this.memory, this.regs));
-      else this.finish(kind);
-    }
-  }
-
-  private finish(kind: TrapKind): void {
-    if (this.deliver(kind) === 'stop') this.cpu.stop();
-  }
-
-  private softwareKind(vector: number): TrapKind {
-    this.trap.vector = vector;
-    const int3 = vector === 3 && this.memory.byteAt(Number(this.state.rip) - 1) === INT3;
-    return int3 ? 'int3' : 'interrupt';
-  }
-
-  private finishInterrupt(vector: number): void {
-    this.trap.vector = vector;
-    this.finish('interrupt');
-  }
-
-  private onDebug(): void {
-    if (this.falseStepAt === this.blockHook.count) return;
-    if (this.walking !== undefined) {
-      const at = Number(this.state.rip);
-      if (at >= this.walking.until || at <= this.walking.from) this.endWalk();
-    } else if (this.step_ !== undefined && this.regs.hideTrapFlag) {
-      this.step_.done = true;
-      this.stopped = true;
-      this.cpu.stop();
-    } else this.finish('debug');
-  }
-
-  private onPageFault(): void {
-    const { memory, regs, state, trap } = this;
-    const { access, address } = faultFacts(memory, regs, state);
-    if (access === 'exec' && address !== state.rip) {
-      const next = state.rip + BigInt(lengthAt(memory, state.rip));
-      // Unicorn fetches a whole block before it runs the first instruction.
-      if (next !== state.rip && next <= address) {
-        this.walk(Number(state.rip), Number(next));
-        return;
-      }
-    }
-    trap.access = access;
-    trap.address = address;
-    trap.mapped = address < BigInt(USER_END) && memory.protAt(Number(address)) !== undefined;
-    this.finish('page-fault');
-  }
-
-  /** Unicorn's run is over: an instruction that it does not know, or `int 6`, which it takes for one. */
-  private onInvalid(): void {
-    const { memory, state, trap } = this;
-    const end = endOfInt6(memory, state);
-    if (end !== undefined) {
-      state.rip = end;
-      trap.vector = 6;
-      this.deliver('interrupt');
-      return;
-    }
-    this.blockHook.leftAt(state.rip);
-    trap.text = textAt(memory, state.rip);
-    this.deliver(definedAt(memory, state.rip) ? 'unsupported' : 'invalid-opcode');
-  }
-
-  atBlock(kind: TrapKind, address: number, text: string, missing: number): void {
-    const { state, trap } = this;
-    state.rip = BigInt(address);
-    trap.text = text;
-    if (kind === 'page-fault') {
-      trap.address = BigInt(missing);
-      trap.access = text === 'write' || text === 'read' ? text : 'exec';
-      trap.mapped = this.memory.protAt(missing) !== undefined;
-    }
-    if (kind === 'debug') state.rip += 1n; // int1 traps behind itself
-    this.deliver(kind);
-    if (kind === 'budget') this.blockHook.grant(this.budget);
-    this.restartAt = state.rip;
-    this.cpu.stop();
-  }
-
-  walk(from: number, until: number): void {
-    if (this.state.trapFlag) return;
-    this.walking = { from, until };
-    this.regs.hideTrapFlag = true;
-    this.state.trapFlag = true;
-  }
-
-  private endWalk(): void {
-    if (this.walking === undefined) return;
-    this.walking = undefined;
-    this.regs.hideTrapFlag = false;
-    this.state.trapFlag = false;
-  }
 }
+
+/** From now on the hooks are for the guest's code. */
+const listen = (hooks: Hooks, execution: Execution, memory: GuestMemory): void => {
+  const { blockHook } = execution;
+  hooks.interrupt = (vector) => execution.interrupt(vector);
+  hooks.syscall = () => execution.syscall();
+  hooks.block = (address, size) => blockHook.enter(address, size);
+  hooks.fetch = (address, size) => blockHook.fetch(address, size);
+  hooks.regionMissing = (address) => memory.backEmpty(pageOf(address));
+};
 
 const pageOf = (address: bigint): number => Number(address & ~(PAGE_SIZE - 1n));
 
