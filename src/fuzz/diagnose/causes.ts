@@ -1,6 +1,7 @@
 /** Why a shrunk case differs: each row tries variants of the case, and speaks when they confirm it. */
 import { toHex } from '../../base/bytes.ts';
 import { type FuzzCase, returns } from '../case.ts';
+import { TEXT, usualRegisters } from '../guest/layout.ts';
 import { type Context, withBytes, withSite } from './context.ts';
 
 /** The words of `trapline fuzz --json`. */
@@ -123,11 +124,20 @@ const stackFaultAtSite = (context: Context): string | null => {
 };
 
 /** It reads what lies below sp. */
-const readsRedZone = ({ lines }: Context): boolean =>
-  lines.some(({ text }) => /\[rsp-|pop|\[rsp\+r/.test(text));
+const readsRedZone = ({ lines }: Context): boolean => lines.some(({ text }) => /\[rsp-/.test(text));
+
+/** What the call and its trampoline push: an address in the text, cx, r11, ax. */
+const showsPushed = ({ verdict: { differences, reference } }: Context): boolean => {
+  const pushed = new Set(usualRegisters());
+  for (const value of reference.regs) pushed.add(value);
+  return differences.some(({ got }) => {
+    const value = /^0x/.test(got) ? BigInt(got) : 0n;
+    return pushed.has(value) || (value >= TEXT.start && value < TEXT.start + 0x2000n);
+  });
+};
 
 const redZoneClobber = (context: Context): string | null =>
-  readsRedZone(context) && isOptimised(context)
+  readsRedZone(context) && showsPushed(context) && isOptimised(context)
     ? 'the call that replaces the nop stores into the red zone below sp, where the function keeps data'
     : null;
 

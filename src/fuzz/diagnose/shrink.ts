@@ -1,7 +1,7 @@
 /** Makes a case smaller while it stays a finding. */
 import { fromHex, toHex } from '../../base/bytes.ts';
 import type { FuzzCase } from '../case.ts';
-import { listingOf, relink } from './listing.ts';
+import { type Line, listingOf, relink } from './listing.ts';
 
 /** Smaller variants of a case, the boldest first. */
 type Reduction = (test: FuzzCase) => Iterable<FuzzCase>;
@@ -72,25 +72,41 @@ const moveTo = (test: FuzzCase, at: number): FuzzCase => {
   return moved === null ? test : { ...test, at, code: toHex(moved.code) };
 };
 
+/** The case with only these of its instructions. */
+function* keeping(test: FuzzCase, size: number, kept: readonly Line[]): Generator<FuzzCase> {
+  const relinked = relink(kept, size);
+  if (relinked === null || relinked.code.length === 0) return;
+  const probes = test.probes.map((probe) => ({ ...probe, site: relinked.moved(probe.site) }));
+  if (probes.some(({ site }) => site >= relinked.code.length)) return;
+  yield { ...test, code: toHex(relinked.code), probes };
+}
+
 /** Takes out runs of instructions: halves first, single ones last. */
 const fewerInstructions: Reduction = function* (test) {
   const code = fromHex(test.code) ?? new Uint8Array();
   const lines = listingOf(code, 0n);
   for (let size = lines.length >> 1; size >= 1; size >>= 1)
-    for (let from = lines.length - size; from >= 0; from--) {
-      const relinked = relink([...lines.slice(0, from), ...lines.slice(from + size)], code.length);
-      if (relinked === null || relinked.code.length === 0) continue;
-      const probes = test.probes.map((probe) => ({ ...probe, site: relinked.moved(probe.site) }));
-      if (probes.some(({ site }) => site >= relinked.code.length)) continue;
-      yield { ...test, code: toHex(relinked.code), probes };
-    }
+    for (let from = lines.length - size; from >= 0; from--)
+      yield* keeping(test, code.length, [...lines.slice(0, from), ...lines.slice(from + size)]);
 };
+
+/** Takes out two that belong together, such as a push and its pop. */
+const fewerPairs: Reduction = function* (test) {
+  const code = fromHex(test.code) ?? new Uint8Array();
+  const lines = listingOf(code, 0n);
+  if (lines.length > MANY) return;
+  for (let first = 0; first < lines.length; first++)
+    for (let second = first + 2; second < lines.length; second++)
+      yield* keeping(test, code.length, without(without(lines, second), first));
+};
+const MANY = 14;
 
 const REDUCTIONS: readonly Reduction[] = [
   fewerProbes,
   fewerEvents,
   fewerCalls,
   fewerInstructions,
+  fewerPairs,
   fewerConsumers,
   fewerRegisters,
   usualPlace,

@@ -36,9 +36,13 @@ const registers = (random: Random): FuzzCase['regs'] => {
   return regs;
 };
 
+const OPTIMISABLE: ReadonlySet<string> = new Set(['nop5', 'nop10']);
+
 /** Mostly where an instruction begins; each kind of instruction has the same chance. */
 const chooseSite = (random: Random, { code, starts }: Generated): number => {
   if (random.chance(2)) return random.below(code.length);
+  const optimisable = starts.filter((start) => OPTIMISABLE.has(start.kind));
+  if (optimisable.length > 0 && random.chance(25)) return random.pick(optimisable).offset;
   const kinds = [...new Set(starts.map(({ kind }) => kind))];
   const kind = random.pick(kinds);
   return random.pick(starts.filter((start) => start.kind === kind)).offset;
@@ -57,9 +61,6 @@ const probe = (random: Random, generated: Generated): CaseProbe => {
   return { site, consumers };
 };
 
-/** In the second mapping nobody looks at return probes. */
-const entryOnly = (one: CaseProbe): CaseProbe => ({ ...one, consumers: [{ kind: 'entry' }] });
-
 const probes = (random: Random, generated: Generated): CaseProbe[] => {
   const found: CaseProbe[] = [];
   const count = random.chance(85) ? 1 : 2 + random.below(2);
@@ -69,27 +70,38 @@ const probes = (random: Random, generated: Generated): CaseProbe[] => {
 
 const PAGE_OFFSETS = [0x100, 0x100, 0x100, 0xff8, 0xff0, 0xfe0];
 
-/** What else happens to the text, now and then. */
-const events = (random: Random): Pick<FuzzCase, 'far' | 'states' | 'after'> => ({
-  ...(random.below(500) === 0 && { far: true }),
-  ...(random.chance(3) && { states: true }),
-  ...(random.chance(5) && { after: true }),
-});
+/** A call that may miss its trampoline: the optimisable nop at the start is what matters. */
+const farCase = (random: Random, profile: ProfileName): FuzzCase => {
+  const nop = profile === 'k7.3' ? '662e0f1f840000000000' : '0f1f440000';
+  return {
+    v: 1,
+    profile,
+    at: 0x1100 + random.below(0xe00),
+    code: `${nop}${toHex(generateBytes(random).code.slice(-4))}c3`,
+    probes: [{ site: 0, consumers: [{ kind: 'entry' }] }],
+    calls: 3,
+    regs: registers(random),
+    seed: random.below(16),
+    far: true,
+  };
+};
 
 /** @param profiles from which the case's kernel is drawn */
 export const generateCase = (random: Random, profiles: readonly ProfileName[]): FuzzCase => {
-  const happens = events(random);
-  const at = (happens.far === true ? 0x1100 : random.pick(PAGE_OFFSETS)) + random.below(8);
+  const profile = random.pick(profiles);
+  if (random.below(300) === 0) return farCase(random, profile);
+  const at = random.pick(PAGE_OFFSETS) + random.below(8);
   const generated = random.chance(8) ? generateBytes(random) : generateFunction(random, at);
   return {
     v: 1,
-    profile: random.pick(profiles),
+    profile,
     at,
     code: toHex(generated.code),
-    probes: probes(random, generated).map((one) => (happens.far === true ? entryOnly(one) : one)),
+    probes: probes(random, generated),
     calls: random.chance(60) ? 2 : 1 + random.below(3),
     regs: registers(random),
     seed: random.below(16),
-    ...happens,
+    ...(random.chance(3) && { states: true }),
+    ...(random.chance(6) && { after: true }),
   };
 };

@@ -138,7 +138,8 @@ const redZone: Snippet = {
   kind: 'red-zone',
   weight: 6,
   add(asm, random, at) {
-    const slot = 1 + random.below(16);
+    // The ends matter most.
+    const slot = random.pick([1, 2, 3, 4, 16, 16, 1 + random.below(16)]);
     asm.emit('red-zone-store', ...onMemory([0x89], redZoneOperand(random.below(3), slot)));
     random.pick([
       () => asm.emit('nop5', 0x0f, 0x1f, 0x44, 0, 0),
@@ -146,6 +147,28 @@ const redZone: Snippet = {
       () => few(asm, random, at, 2),
     ])();
     asm.emit('red-zone-load', ...onMemory([0x8b], redZoneOperand(random.below(3), slot)));
+  },
+};
+
+/** A function that calls itself, about as often as returns can be pending. */
+const recursion: Snippet = {
+  kind: 'recursion',
+  weight: 1,
+  add(asm, random, at) {
+    const again = asm.label();
+    asm.functions.push(again);
+    asm.emit('constant', 0xbf, ...le(61 + random.below(9), 4));
+    asm.relative('call', [0xe8], again, 4);
+    asm.later.push(() => {
+      const out = asm.label();
+      asm.place(again);
+      few(asm, random, at, 1);
+      asm.emit('unary', 0xff, 0xcf);
+      asm.relative('branch8', [0x74], out, 1);
+      asm.relative('call', [0xe8], again, 4);
+      asm.place(out);
+      asm.emit('ret', 0xc3);
+    });
   },
 };
 
@@ -159,4 +182,5 @@ export const FLOW: readonly Snippet[] = [
   repeat,
   badStack,
   redZone,
+  recursion,
 ];

@@ -3,6 +3,7 @@ import { fromHex, toHex } from '../../base/bytes.ts';
 import type { ProfileName } from '../../uprobes/index.ts';
 import type { FuzzCase } from '../case.ts';
 import { listingOf, relink } from '../diagnose/listing.ts';
+import { PAGE } from '../guest/layout.ts';
 import type { Random } from '../random.ts';
 import { generateCase } from './case.ts';
 
@@ -61,11 +62,11 @@ const splice: Mutation = (test, random, other) => {
 };
 const LONGEST = 512;
 
-const otherState: Mutation = (test, _, { regs, seed, at, far, states, after }) => ({
+const otherState: Mutation = (test, _, { regs, seed, at, states, after }) => ({
   ...test,
   regs,
   seed,
-  ...(test.far === undefined && far === undefined && { at }),
+  at: at % PAGE,
   ...(states && { states }),
   ...(after && { after }),
 });
@@ -96,7 +97,9 @@ export const mutateCase = (
   profiles: readonly ProfileName[],
   corpus: readonly FuzzCase[],
 ): FuzzCase => {
-  let test = { ...random.pick(corpus), profile: random.pick(profiles) };
+  // Far cases need a process of their own, and have their own generator.
+  const { far: _, ...kept } = random.pick(corpus);
+  let test: FuzzCase = { ...kept, at: kept.at % PAGE, profile: random.pick(profiles) };
   for (let left = 1 + random.below(3); left > 0; left--)
     test = {
       ...random.pick(MUTATIONS)(test, random, generateCase(random, profiles)),

@@ -68,17 +68,22 @@ export interface Reduced {
   readonly shape: string;
 }
 
+/** Instructions. */
+const READABLE = 6;
+
 /** Null when it does not happen again. */
 export const reduced = (runner: Runner, test: FuzzCase, verdict: Verdict): Reduced | null => {
   const wanted = shape(verdict);
   const site = siteOf(test);
   if (shape(runner.run(test)) !== wanted) return null;
   const keepsSite = test.probes.length === 1;
-  const small = shrink(
-    test,
-    (smaller) => shape(runner.run(smaller)) === wanted && (!keepsSite || siteOf(smaller) === site),
-  );
-  return { ...reasonOf(runner, small), case: small, shape: wanted };
+  const like = (smaller: FuzzCase, isWanted: (verdict: Verdict) => boolean): boolean =>
+    (!keepsSite || siteOf(smaller) === site) && isWanted(runner.run(smaller));
+  let small = shrink(test, (smaller) => like(smaller, (found) => shape(found) === wanted));
+  // Better another difference than one that nobody can read.
+  if (textOf(small).length > READABLE)
+    small = shrink(small, (smaller) => like(smaller, ({ kind }) => kind === verdict.kind));
+  return { ...reasonOf(runner, small), case: small, shape: shape(runner.run(small)) };
 };
 
 const reasonOf = (runner: Runner, small: FuzzCase): Diagnosis => {
