@@ -6,7 +6,7 @@ import { checkCase } from '../../src/fuzz/case.ts';
 import { Runner } from '../../src/fuzz/run/runner.ts';
 import { confirm, type Finding, reduced } from '../../src/fuzz/search/finding.ts';
 import { PROFILE_NAMES } from '../../src/uprobes/index.ts';
-import { engines } from '../helpers/engines.ts';
+import { cpuEngines as engines } from '../helpers/engines.ts';
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/regressions');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BatchRequest, Worker } from '../../src/fuzz/search/batch.ts';
 import { PROFILE_NAMES } from '../../src/uprobes/index.ts';
-import { engines } from '../helpers/engines.ts';
+import { cpuEngines as engines } from '../helpers/engines.ts';
 
 const REQUEST: BatchRequest = {
   seed: 1,
