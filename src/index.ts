@@ -32,6 +32,8 @@ export { profileLine, traceBody, traceLine } from './consumers/event/text.ts';
 export type { MultiHandler, MultiHandlers } from './consumers/multi/link.ts';
 export type { MultiSite } from './consumers/multi/request.ts';
 export type { PerfProgram, PerfSample, SampledRegisters } from './consumers/perf/index.ts';
+export type { UsdtHit } from './consumers/usdt/probe.ts';
+export type { UsdtValue } from './consumers/usdt/value.ts';
 export type { Capabilities, Engine, EngineFactory, RegisterFile } from './cpu/engine.ts';
 export { Reg } from './cpu/engine.ts';
 export { unicorn } from './cpu/engines.ts';
@@ -72,6 +74,7 @@ export type { PerfEventOptions, PerfHost, PerfLink, PerfReading } from './machin
 export type { Probeable, UsdtDetails, UsdtOperandText } from './machine/probeable.ts';
 export type { RunEnd, RunOptions } from './machine/run.ts';
 export type { Tracefs } from './machine/tracefs.ts';
+export type { UsdtHandler, UsdtOptions } from './machine/usdt.ts';
 export {
   DEFAULT_PROFILE,
   findProfile,

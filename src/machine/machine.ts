@@ -1,7 +1,9 @@
+import { TraplineError } from '../base/errors.ts';
 import { type Callbacks, callbackConsumer } from '../consumers/callback/index.ts';
 import { parseDefinition } from '../consumers/event/definition.ts';
 import { type EventContext, eventContext } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
+import type { Site } from '../consumers/event/site.ts';
 import type { MultiHandlers } from '../consumers/multi/link.ts';
 import { makePerf, type Perf } from '../consumers/perf/index.ts';
 import type { Profile } from '../uprobes/index.ts';
@@ -21,6 +23,7 @@ import { PerfHost } from './perf.ts';
 import { type RunEnd, Runner, type RunOptions } from './run.ts';
 import { machineCounters } from './stats.ts';
 import { Tracefs } from './tracefs.ts';
+import { UsdtAttacher, type UsdtHandler, type UsdtOptions } from './usdt.ts';
 
 /** State of a machine, to be handed back to {@link Machine.restore}. */
 export interface MachineSnapshot {
@@ -46,6 +49,7 @@ export class Machine {
   readonly #locator: Locator;
   readonly #attacher: Attacher;
   readonly #multi: MultiAttacher;
+  readonly #usdt: UsdtAttacher;
   readonly #runner: Runner;
   readonly #events: EventContext;
   readonly #perfEvents: Perf;
@@ -67,6 +71,7 @@ export class Machine {
       this.#attacher,
       (pid) => kernel.tasks().find(({ tgid, tid }) => tgid === pid && tid === pid)?.mm,
     );
+    this.#usdt = new UsdtAttacher(this.#locator, this.#multi, this.profile);
     this.#events = eventContext(this.#uprobes);
     this.tracefs = new Tracefs(this.#locator, this.#attacher, this.#events, () => kernel.now());
     this.#perfEvents = makePerf(
@@ -101,9 +106,7 @@ export class Machine {
    * @throws TraplineError `bad-probe` with the kernel's errno
    */
   uprobe(site: string, callbacks: Callbacks): Link {
-    const parsed = parseDefinition(`p ${site}`, { lookup: (path) => this.#locator.kindOf(path) });
-    if (!parsed.ok) throw faultError(parsed.fault);
-    const places = this.#locator.places(parsed.definition.site, site);
+    const places = this.#locator.places(this.#site(site), site);
     const consumer = callbackConsumer(callbacks);
     const attached = this.#attacher.attachAll(places, consumer, site);
     return makeLink(places, () => {
@@ -122,6 +125,25 @@ export class Machine {
     options: MultiOptions = {},
   ): MultiLinkHandle {
     return this.#multi.attach(target, handlers, options);
+  }
+
+  /**
+   * Attaches a function to every site of a USDT probe, semaphores included, with access to the
+   * probe's arguments: what libbpf's bpf_program__attach_usdt() does.
+   * @param site `PATH:%PROVIDER:NAME`; `@` is the program
+   * @throws TraplineError `bad-probe` with the errno of libbpf or of the kernel
+   */
+  usdt(site: string, handler: UsdtHandler, options: UsdtOptions = {}): Link {
+    const { path, spot } = this.#site(site);
+    if (spot.kind !== 'usdt')
+      throw new TraplineError('bad-option', `"${site}" is not PATH:%PROVIDER:NAME`);
+    return this.#usdt.attach(path, spot, handler, options);
+  }
+
+  #site(text: string): Site {
+    const parsed = parseDefinition(`p ${text}`, { lookup: (path) => this.#locator.kindOf(path) });
+    if (!parsed.ok) throw faultError(parsed.fault);
+    return parsed.definition.site;
   }
 
   /** Runs the program to its end, or to a limit; may be called again after a limit. */
