@@ -6,7 +6,12 @@ export interface Requirement {
 }
 export declare const requirements: Readonly<
   Record<
-    'gcc' | 'musl-gcc' | 'libunicorn2' | 'chromium-headless-shell' | 'kernel 6.18 as root',
+    | 'gcc'
+    | 'sys/sdt.h'
+    | 'musl-gcc'
+    | 'libunicorn2'
+    | 'chromium-headless-shell'
+    | 'kernel 6.18 as root',
     Requirement
   >
 >;

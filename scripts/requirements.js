@@ -20,6 +20,12 @@ export const requirements = {
     optional: false,
     present: () => runs('gcc'),
   },
+  'sys/sdt.h': {
+    apt: 'systemtap-sdt-dev',
+    why: 'builds a program with USDT probes',
+    optional: false,
+    present: () => existsSync('/usr/include/x86_64-linux-gnu/sys/sdt.h'),
+  },
   'musl-gcc': {
     apt: 'musl-tools',
     why: 'builds the musl fixtures',

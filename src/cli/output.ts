@@ -15,8 +15,9 @@ export const print = (lines: readonly string[]): void => {
   if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
 };
 
-/** One document. */
-export const printJson = (document: unknown): void => print([JSON.stringify(document)]);
+/** One document. JSON escapes control characters up to 0x1f; terminals obey some above, too. */
+export const printJson = (document: unknown): void =>
+  print([JSON.stringify(document).replace(/[\x7f-\x9f]/g, (char) => `\\u00${hexByte(char)}`)]);
 
 /** Names out of files and command lines may hold control characters; a terminal must not see them. */
 export const printable = (text: string): string =>

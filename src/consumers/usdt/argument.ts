@@ -45,8 +45,8 @@ export type SymbolLookup = (name: string) => bigint | undefined;
 /** Arguments libbpf has room for. */
 export const MAX_USDT_ARGS = 12;
 
-/** Operands hold blanks only inside brackets. */
-const ITEM = /[^\s()]*(?:\([^)]*\)?)?[^\s()]*/g;
+/** Blanks before the next SIZE@; sscanf, which libbpf reads with, lets blanks stand anywhere. */
+const BETWEEN = /\s+(?=-?\d+f?\s*@)/;
 const HEAD = /^(-?)(\d+)(f?)@(.*)$/;
 const SIZES: readonly number[] = [1, 2, 4, 8];
 
@@ -55,14 +55,11 @@ export const parseUsdtArguments = (
   text: string,
   lookup: SymbolLookup,
 ): readonly (UsdtArgument | UnknownArgument)[] =>
-  joined(text)
-    .match(ITEM)
-    ?.filter((item) => item !== '')
-    .map((source) => parseItem(source, lookup)) ?? [];
-
-/** sscanf lets blanks stand around `@` and brackets. */
-const joined = (text: string): string =>
-  text.replace(/\s*@\s*/g, '@').replace(/\s+\(\s*(?=%|,)/g, '(');
+  text
+    .trim()
+    .split(BETWEEN)
+    .filter((item) => item !== '')
+    .map((source) => parseItem(source, lookup));
 
 export const isKnown = (argument: UsdtArgument | UnknownArgument): argument is UsdtArgument =>
   'operand' in argument;
@@ -73,12 +70,12 @@ const parseItem = (source: string, lookup: SymbolLookup): UsdtArgument | Unknown
     problem,
     errno,
   });
-  const [, sign, digits, float, text] = HEAD.exec(source) ?? [];
+  const [, sign, digits, float, text] = HEAD.exec(source.replace(/\s+/g, '')) ?? [];
   if (text === undefined) return unknown('it is not SIZE@OPERAND');
   const size = Number(digits);
   if (!isSize(size)) return unknown(`a size of ${digits} bytes; there are 1, 2, 4 and 8`);
   if (float === 'f' && size < 4) return unknown(`floating point of ${size} bytes`);
-  const operand = parseOperand(text.replace(/\s+/g, ''), lookup);
+  const operand = parseOperand(text, lookup);
   if ('problem' in operand) return unknown(operand.problem, operand.errno);
   const isVector = operand.kind === 'register' && operand.register.part === 'vector';
   if (isVector && float !== 'f' && size !== 8 && size !== 4)
@@ -107,6 +104,7 @@ const noRegister = (name: string): Problem => ({
 });
 
 const parseConstant = (text: string, lookup: SymbolLookup): UsdtOperand | Problem => {
+  if (text === '') return invalid('it has no number');
   const place = parsePlace(text, lookup);
   if ('problem' in place) return place;
   // The address of a symbol moves with the program: it is no constant of the file.
