@@ -1,16 +1,23 @@
-import { type Callbacks, type EngineFactory, Machine, MemoryTree, Reg } from '../index.ts';
+import { type EngineFactory, Machine, MemoryTree, Reg } from '../index.ts';
+import type { Listen } from './listeners.ts';
 import { manyFunctions } from './many.ts';
 import { benchProgram, CODE_ADDRESS, TARGET_OFFSET, type TargetName } from './program.ts';
 
 /** Milliseconds of the host's clock. */
 const now = (): number => performance.now();
 
+/** The probe on a target. */
+interface HitProbe {
+  readonly profile: string;
+  readonly listen: Listen;
+}
+
 /** Runs a target `calls` times, with or without a probe on it. Returns milliseconds. */
 const runTarget = async (
   engine: EngineFactory,
   target: TargetName,
   calls: number,
-  probe: { readonly profile: string; readonly callbacks: Callbacks } | null,
+  probe: HitProbe | null,
 ): Promise<number> => {
   const tree = new MemoryTree({
     bench: { bytes: benchProgram(target, calls), mode: 0o755 },
@@ -20,31 +27,15 @@ const runTarget = async (
     program: { path: '/bench', tree, file: 'bench' },
     ...(probe && { profile: probe.profile }),
   });
-  let hits = 0;
-  if (probe !== null) {
-    const { entry, return: onReturn } = probe.callbacks;
-    machine.uprobe(`@:${TARGET_OFFSET}`, {
-      ...(entry && {
-        entry: (hit) => {
-          hits++;
-          return entry(hit);
-        },
-      }),
-      ...(onReturn && {
-        return: (hit) => {
-          hits++;
-          return onReturn(hit);
-        },
-      }),
-    });
-  }
+  const hits = probe?.listen(machine, `@:${TARGET_OFFSET}`);
   const start = now();
   const end = await machine.run();
   const took = now() - start;
+  const came = hits?.() ?? calls;
   machine.dispose();
   if (end.kind !== 'exit' || end.status !== 0)
     throw new Error(`the target ended oddly: ${end.kind}`);
-  if (probe !== null && hits !== calls) throw new Error(`${hits} hits of ${calls}`);
+  if (came !== calls) throw new Error(`${came} hits of ${calls}`);
   return took;
 };
 
@@ -53,7 +44,7 @@ export const hitCost = async (
   engine: EngineFactory,
   target: TargetName,
   calls: number,
-  probe: { readonly profile: string; readonly callbacks: Callbacks },
+  probe: HitProbe,
 ): Promise<number> => {
   const plain = await runTarget(engine, target, calls, null);
   const probed = await runTarget(engine, target, calls, probe);

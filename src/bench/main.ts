@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadEngine } from '../host/node/index.ts';
-import { type EngineFactory, HandlerResult } from '../index.ts';
+import type { EngineFactory } from '../index.ts';
 import { baseCost, hitCost, patternAttachTime } from './cases.ts';
+import { LISTENERS, type ListenerName } from './listeners.ts';
 import type { TargetName } from './program.ts';
 
 /** One measured number. Ratios are to the engine's own base row of the same run. */
@@ -24,7 +25,7 @@ interface HitCase {
   readonly name: string;
   readonly target: TargetName;
   readonly profile: string;
-  readonly kind: 'entry' | 'return';
+  readonly kind: ListenerName;
   readonly limit: number | null;
 }
 
@@ -36,6 +37,8 @@ const HITS: readonly HitCase[] = [
   { name: 'hit, nop10 call', target: 'nop10', profile: 'k7.3', kind: 'entry', limit: 2 },
   { name: 'return, nop, by int3', target: 'nop', profile: 'k6.10', kind: 'return', limit: null },
   { name: 'return, nop, by syscall', target: 'nop', profile: 'k6.18', kind: 'return', limit: null },
+  { name: 'perf count, nop', target: 'nop', profile: 'k6.18', kind: 'perf-count', limit: null },
+  { name: 'perf sample, nop', target: 'nop', profile: 'k6.18', kind: 'perf-sample', limit: null },
 ];
 
 /** Loop lengths that take about a second an engine and row. */
@@ -72,11 +75,8 @@ const hitRows = async (engine: EngineFactory): Promise<Row[]> => {
   ];
   for (const { name, target, profile, kind, limit } of HITS) {
     progress(`${engine.name}: ${name}`);
-    const callbacks =
-      kind === 'entry'
-        ? { entry: () => HandlerResult.Continue }
-        : { return: () => HandlerResult.Continue };
-    const value = await repeated(() => hitCost(engine, target, calls, { profile, callbacks }));
+    const listen = LISTENERS[kind];
+    const value = await repeated(() => hitCost(engine, target, calls, { profile, listen }));
     rows.push({ name, engine: engine.name, value, unit: 'us', ratio: value / base, limit });
   }
   return rows;

@@ -1,4 +1,5 @@
 import { Sample } from '../../abi/perf.ts';
+import type { Mm } from '../../kernel/mm.ts';
 import type { Task } from '../../kernel/task.ts';
 import type { Hit } from '../../uprobes/index.ts';
 import type { EventRecord } from '../event/event-record.ts';
@@ -126,11 +127,19 @@ export class PerfEvent {
     return target.task === null || target.task === task || heirs.includes(task);
   }
 
+  /** Whether a task that it watches lives there. */
+  watchesMm(mm: Mm): boolean {
+    const { target, heirs } = this;
+    if (target.task === null || target.task.mm === mm) return true;
+    for (const heir of heirs) if (heir.mm === mm) return true;
+    return false;
+  }
+
   /** perf_swevent_event: one hit of its probe, in a task it watches. */
   hit(record: EventRecord): void {
     if (!this.isActive || this.target.cpu > 0 || !this.watches(record.hit.task)) return;
     this.count++;
-    if (!this.period.isSampling || !this.period.hit(this.#output.now())) return;
+    if (!this.period.isSampling || !this.period.hit(this.#output.now)) return;
     const isLast = this.eventLimit > 0 && --this.eventLimit === 0;
     this.#output.sample(this, record);
     if (isLast) this.disable();

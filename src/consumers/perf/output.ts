@@ -27,9 +27,7 @@ export class SampleOutput {
   }
 
   /** Nanoseconds of the clock that samples show, whichever clockid was asked for. */
-  now(): bigint {
-    return this.#services.now();
-  }
+  readonly now = (): bigint => this.#services.now();
 
   /** perf_event_overflow: one sample, to the ring and to who listens besides. */
   sample(event: PerfEvent, record: EventRecord): void {

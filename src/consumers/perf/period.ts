@@ -49,7 +49,7 @@ export class SamplePeriod {
   }
 
   /** One hit; true when it is to be sampled. Preconditions: the event samples. */
-  hit(nowNs: bigint): boolean {
+  hit(nowNs: () => bigint): boolean {
     if (this.#everyHit) {
       this.lastPeriod = 1n;
       return true;
@@ -59,7 +59,7 @@ export class SamplePeriod {
       if (this.#left < 0n) return false;
       this.#reload();
     }
-    if (this.#isFrequency) this.#adjust(nowNs);
+    if (this.#isFrequency) this.#adjust(nowNs());
     return true;
   }
 

@@ -4,9 +4,6 @@ import type { EventUser, ProbeEvent } from '../event/event.ts';
 import type { EventRecord } from '../event/event-record.ts';
 import type { PerfEvent } from './event.ts';
 
-const tasksOf = ({ target, heirs }: PerfEvent) =>
-  target.task === null ? [] : [target.task, ...heirs];
-
 /** perf's side of one probe event: the perf events opened on it. */
 export class PerfUser implements EventUser {
   readonly kind = 'perf';
@@ -23,8 +20,7 @@ export class PerfUser implements EventUser {
 
   /** uprobe_perf_filter: somebody watches everything, or a task of this address space. */
   filter(mm: Mm): boolean {
-    for (const event of this.#events)
-      if (event.target.task === null || tasksOf(event).some((task) => task.mm === mm)) return true;
+    for (const event of this.#events) if (event.watchesMm(mm)) return true;
     return false;
   }
 

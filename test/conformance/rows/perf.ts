@@ -11,7 +11,7 @@ const rows: Rows = [
   {
     id: 'C18b',
     what: 'a perf event of another process: the site is untouched; one of this process puts the breakpoint, and takes it along',
-    from: 'derived; the untouched site: Linux 6.18.44',
+    from: 'the kernel’s filter rule, derived',
     run(trial) {
       const rig = trial.rig({ '0x401000': '90 c3' });
       const perf = new PerfRig(rig);

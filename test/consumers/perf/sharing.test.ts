@@ -86,6 +86,27 @@ for (const engine of engines)
       }
     });
 
+    it('brings an event back that was closed after a snapshot', async (ctx) => {
+      if (engine.missing !== null) ctx.skip(engine.missing);
+      const factory = await engine.load();
+      const rig = new Rig({ factory, profile: 'k6.18', text: { '0x401000': '90 c3' } });
+      const perf = new PerfRig(rig);
+      const event = perf.open(define(perf));
+      rig.call(F);
+      const parts = [rig.kernel, rig.uprobes, perf.perf].map(
+        (part) => [part, part.capture()] as const,
+      );
+      perf.perf.close(event);
+      rig.call(F);
+      expect([rig.bytes(F, 1), event.count]).toEqual(['90', 1]);
+      for (const [part, state] of parts) part.restore(state);
+      rig.call(F);
+      expect([rig.bytes(F, 1), event.count]).toEqual(['cc', 2]);
+      perf.perf.close(event);
+      expect(rig.bytes(F, 1)).toBe('90');
+      rig.dispose();
+    });
+
     it('lets an event serve a trace or perf, not both (EINTR)', async (ctx) => {
       if (engine.missing !== null) ctx.skip(engine.missing);
       const factory = await engine.load();
