@@ -12,7 +12,7 @@ const LOADERS: Readonly<Record<EngineName, () => Promise<EngineFactory>>> = {
   unicorn: async () => unicorn((await import('./unicorn-js.ts')).loadUnicornModule()),
   'unicorn-native': async () =>
     unicornNative(await (await import('./unicorn-native.ts')).loadNativeUnicorn()),
-  core: async () => core((await import('../../cpu/core/tier0/bytes.ts')).tier0Bytes()),
+  core: async () => core(await (await import('./core.ts')).readTier0()),
 };
 
 const loaded = new Map<EngineName, Promise<EngineFactory>>();
