@@ -73,7 +73,7 @@ export {
 export type { PerfEventOptions, PerfHost, PerfLink, PerfReading } from './machine/perf.ts';
 export type { Probeable, UsdtDetails, UsdtOperandText } from './machine/probeable.ts';
 export type { RunEnd, RunOptions } from './machine/run.ts';
-export type { Tracefs } from './machine/tracefs.ts';
+export type { Tracefs, TracefsWriteOptions } from './machine/tracefs.ts';
 export type { UsdtHandler, UsdtOptions } from './machine/usdt.ts';
 export {
   DEFAULT_PROFILE,

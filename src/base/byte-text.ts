@@ -48,3 +48,10 @@ export const textBytes = (text: string): Uint8Array => {
 
 /** The text as it can be shown to people: escaped bytes become U+FFFD. */
 export const textForPeople = (text: string): string => text.replace(/[\udc80-\udcff]/gu, '\ufffd');
+
+/** Each byte as the character of its number: cheap, and enough to compare bytes as text. */
+export const bytesLatin1 = (bytes: Uint8Array): string => {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+};

@@ -73,7 +73,13 @@ export class Machine {
     );
     this.#usdt = new UsdtAttacher(this.#locator, this.#multi, this.profile);
     this.#events = eventContext(this.#uprobes);
-    this.tracefs = new Tracefs(this.#locator, this.#attacher, this.#events, () => kernel.now());
+    this.tracefs = new Tracefs({
+      files,
+      locator: this.#locator,
+      attacher: this.#attacher,
+      context: this.#events,
+      now: () => kernel.now(),
+    });
     this.#perfEvents = makePerf(
       {
         kernel,

@@ -6,7 +6,7 @@ import { eventContext } from '../../src/consumers/event/event.ts';
 import type { TraceRecord } from '../../src/consumers/event/record.ts';
 import { traceBody } from '../../src/consumers/event/text.ts';
 import { TraceEvents } from '../../src/consumers/tracefs/events.ts';
-import { TraceUser } from '../../src/consumers/tracefs/trace-user.ts';
+import { TraceArray } from '../../src/consumers/tracefs/trace-array.ts';
 import { Reg, type RegisterFile } from '../../src/cpu/engine.ts';
 import { loadProgram } from '../../src/elf/load.ts';
 import type { Task } from '../../src/kernel/task.ts';
@@ -98,8 +98,8 @@ const hit = ({ definition }: TraceCase): string[] => {
   const records: TraceRecord[] = [];
   const uprobes = registrar();
   const events = new TraceEvents(eventContext(uprobes));
-  const user = new TraceUser(() => 0n);
-  user.sink = { wantsRegisters: false, emit: (one) => records.push(one) };
+  const array = new TraceArray(() => 0n);
+  array.sink = { wantsRegisters: false, emit: (one) => records.push(one) };
   const parsed = parseDefinition(placed(definition, '/fetch-args'));
   if (!parsed.ok || parsed.definition.site.spot.kind !== 'offset') throw new Error(definition);
   const { offset } = parsed.definition.site.spot;
@@ -119,7 +119,7 @@ const hit = ({ definition }: TraceCase): string[] => {
     via: 'int3',
     cookie: null,
   };
-  expect(added.probe.event.use(user)).toBeNull();
+  expect(added.probe.event.use(array.file(added.probe.event))).toBeNull();
   const [consumer] = uprobes.consumers;
   consumer?.entry?.(seen);
   consumer?.return?.(seen);

@@ -8,7 +8,7 @@ import {
 import { eventContext } from '../../src/consumers/event/event.ts';
 import type { TraceRecord } from '../../src/consumers/event/record.ts';
 import { TraceEvents } from '../../src/consumers/tracefs/events.ts';
-import { TraceUser } from '../../src/consumers/tracefs/trace-user.ts';
+import { TraceArray } from '../../src/consumers/tracefs/trace-array.ts';
 import { Prot, Reg } from '../../src/cpu/engine.ts';
 import type { Task } from '../../src/kernel/task.ts';
 import { AddressSpace } from '../../src/memory/address-space.ts';
@@ -52,9 +52,10 @@ const define = (line: string, wantsRegisters: boolean | null) => {
   const added = new TraceEvents(context).add(bound(line), memoryInode('/demo', new Uint8Array()));
   if (!added.ok) throw new Error(line);
   const { probe } = added;
-  const user = new TraceUser(() => 5n);
-  user.sink = sink;
-  expect(probe.event.use(user)).toBeNull();
+  const array = new TraceArray(() => 5n);
+  array.sink = sink;
+  array.on = sink !== null;
+  expect(array.file(probe.event).enable()).toBeNull();
   return { records, context, probe, consumer: uprobes.consumers[0]! };
 };
 

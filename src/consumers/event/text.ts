@@ -5,7 +5,8 @@ const FLAGS = 'DBZff';
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 
-const seconds = (ns: bigint): string => {
+/** `SECONDS.MICROS`, five digits wide before the point. */
+export const secondsText = (ns: bigint): string => {
   const micros = ns / 1000n;
   const whole = (micros / 1_000_000n).toString().padStart(5);
   return `${whole}.${(micros % 1_000_000n).toString().padStart(6, '0')}`;
@@ -25,7 +26,7 @@ export const traceBody = (record: TraceRecord): string => {
 export const traceLine = (record: TraceRecord): string => {
   const task = `${record.comm.padStart(16)}-${record.tid.toString().padEnd(7)}`;
   const cpu = `[${record.cpu.toString().padStart(3, '0')}]`;
-  return `${task} ${cpu} ${FLAGS} ${seconds(record.timeNs)}: ${traceBody(record)}`;
+  return `${task} ${cpu} ${FLAGS} ${secondsText(record.timeNs)}: ${traceBody(record)}`;
 };
 
 /** One line of `uprobe_profile`, without the line end. */

@@ -46,6 +46,11 @@ export class TraceEvents {
     return this.#probes;
   }
 
+  /** In the order of their first definitions. */
+  get all(): readonly ProbeEvent[] {
+    return [...new Set(this.#probes.map(({ event }) => event))];
+  }
+
   /**
    * Adds a definition, to an existing event when the name is known and type and arguments agree.
    * @param inode the probed file; the same object for the same file.

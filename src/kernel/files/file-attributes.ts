@@ -23,3 +23,10 @@ export const kernelAttributes = (
   modified: 0n,
   changed: 0n,
 });
+
+/** An inode number that depends on the name alone (FNV-1a, 32 bits). */
+export const nameNumber = (path: string): bigint => {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < path.length; i++) hash = Math.imul(hash ^ path.charCodeAt(i), 0x01000193);
+  return BigInt(hash >>> 0);
+};

@@ -67,6 +67,8 @@ export interface OpenFile {
   pages?(request: PagesRequest): FilePages | ErrnoName;
   /** ioctl(2), but for what every descriptor answers. Absent: ENOTTY. */
   ioctl?(task: Task, request: number, arg: bigint): number | ErrnoName;
+  /** open(2) with O_TRUNC: files of the kernel's own take it for a command. Absent: nothing happens. */
+  truncate?(): ErrnoName | null;
   /** ftruncate(2). Absent: EINVAL. */
   resize?(size: bigint): ErrnoName | null;
   /**

@@ -71,9 +71,12 @@ const openPlace = (view: FileView, place: Place, flags: number): OpenFile | Errn
     (access !== O.WRONLY ? view.permits(place, 'read') : null) ??
     (writes ? view.permits(place, 'write') : null);
   if (refused !== null) return refused;
-  if (special !== undefined) return special;
+  if (special !== undefined) return (flags & O.TRUNC) !== 0 ? truncated(special) : special;
   return kind === 'file' ? openRegular(view, place, flags) : REFUSED_KINDS[kind];
 };
+
+const truncated = (file: OpenFile | ErrnoName): OpenFile | ErrnoName =>
+  failed(file) ? file : (file.truncate?.() ?? file);
 
 const openRegular = (view: FileView, place: Place, flags: number): OpenFile | ErrnoName => {
   const access = flags & O.ACCMODE;

@@ -1,6 +1,6 @@
 import type { ErrnoName } from '../../../abi/errno.ts';
 import type { Task } from '../../task.ts';
-import { kernelAttributes } from '../file-attributes.ts';
+import { kernelAttributes, nameNumber } from '../file-attributes.ts';
 import { nameToBytes } from '../names.ts';
 import type { OpenFile } from '../open-file.ts';
 import type { Attributes, DirectoryEntry, FileKind, FileTree } from '../tree.ts';
@@ -58,7 +58,7 @@ export class ProcTree implements FileTree {
     const entry = this.#find(path);
     if (entry === undefined) return 'ENOENT';
     const [kind, mode] = KINDS[entry.kind];
-    return kernelAttributes(kind, mode, PROC, numberOf(path));
+    return kernelAttributes(kind, mode, PROC, nameNumber(path));
   }
 
   readlink(path: string): { readonly target: string } | ErrnoName {
@@ -76,7 +76,7 @@ export class ProcTree implements FileTree {
       (entry && this.#namesIn(entry))?.map((name) => {
         const below = path === '' ? name : `${path}/${name}`;
         const [kind] = KINDS[this.#find(below)?.kind ?? 'text'];
-        return { name, kind, number: numberOf(below) };
+        return { name, kind, number: nameNumber(below) };
       }) ?? 'ENOTDIR'
     );
   }
@@ -91,7 +91,7 @@ export class ProcTree implements FileTree {
     if (entry?.kind === 'descriptor') return entry.task.files.get(entry.fd)?.file ?? 'ENOENT';
     if (entry?.kind !== 'text') return undefined;
     const { task, name } = entry;
-    const attributes = kernelAttributes('file', 0o444, PROC, numberOf(path));
+    const attributes = kernelAttributes('file', 0o444, PROC, nameNumber(path));
     return textFile(`/proc/${path}`, attributes, () => TEXTS[name]!(task));
   }
 
@@ -132,11 +132,4 @@ const descriptorEntry = (task: Task, name: string | undefined): Entry | undefine
   return task.files.get(fd) === undefined || `${fd}` !== name
     ? undefined
     : { kind: 'descriptor', task, fd };
-};
-
-/** An inode number that depends on the name alone (FNV-1a, 32 bits). */
-const numberOf = (path: string): bigint => {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < path.length; i++) hash = Math.imul(hash ^ path.charCodeAt(i), 0x01000193);
-  return BigInt(hash >>> 0);
 };
