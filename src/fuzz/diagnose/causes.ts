@@ -1,5 +1,5 @@
 /** Why a shrunk case differs: each row tries variants of the case, and speaks when they confirm it. */
-import { toHex } from '../../base/bytes.ts';
+import { PAGE_SIZE, toHex } from '../../base/bytes.ts';
 import { type FuzzCase, returns } from '../case.ts';
 import { TEXT, usualRegisters } from '../guest/layout.ts';
 import { type Context, withBytes, withSite } from './context.ts';
@@ -150,6 +150,19 @@ const returnStackFault = ({ verdict, test }: Context): string | null => {
     ? 'the return trampoline pushes, and faults where the stack cannot be written below the frame'
     : null;
 };
+
+/** A return to where nobody can go. */
+const badReturn = ({ verdict, test }: Context): string | null => {
+  const { signal } = verdict.probed;
+  return returns(test) &&
+    signal !== null &&
+    signal.ip >= UPROBES_FROM &&
+    signal.ip % PAGE_SIZE === RET_AT
+    ? 'a return to an address where nobody can go faults in the return trampoline, not at the function’s ret'
+    : null;
+};
+/** Where the return trampoline's `ret` is. */
+const RET_AT = 0x10n;
 /** Nothing else lies so high. */
 const UPROBES_FROM = 0x7f0000000000n;
 
@@ -182,6 +195,7 @@ const ROWS: readonly Row[] = [
   { cause: 'stack-fault-at-site', explains: stackFaultAtSite },
   { cause: 'red-zone-clobber', explains: redZoneClobber },
   { cause: 'stack-fault-at-site', explains: returnStackFault },
+  { cause: 'other', explains: badReturn },
   { cause: 'other', explains: longInt3 },
   { cause: 'other', explains: readsDeadFrame },
 ];
