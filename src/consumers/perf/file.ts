@@ -18,6 +18,8 @@ const RING_MAPPING: SpecialMapping = { name: NAME, copiedOnFork: false, indivisi
 
 /** What the file needs of the rest of perf. */
 export interface FileServices extends IoctlServices {
+  /** Whether one more ring of so many bytes may be kept in memory. */
+  mayKeep(task: Task, size: bigint): boolean;
   /** A mapping of its ring was made. */
   mapped(event: PerfEvent, task: Task, address: bigint): void;
   /** Neither a descriptor nor a mapping leads to the event any more. */
@@ -80,7 +82,7 @@ export class PerfFile implements OpenFile {
     const dataSize = size - PAGE_SIZE;
     if (event.target.cpu === -1 && event.attr.flags.has('inherit')) return 'EINVAL';
     if (!shared || offset !== 0n || (dataSize & (dataSize - 1n)) !== 0n) return 'EINVAL';
-    const refusal = this.#refuses(size);
+    const refusal = this.#refuses(size, task);
     if (refusal !== null) return refusal;
     const shape = {
       dataSize: Number(dataSize),
@@ -119,9 +121,9 @@ export class PerfFile implements OpenFile {
     this.#isOpen = state as boolean;
   }
 
-  #refuses(size: bigint): ErrnoName | null {
+  #refuses(size: bigint, task: Task): ErrnoName | null {
     const { event } = this;
-    if (event.ring === null) return null;
+    if (event.ring === null) return this.#services.mayKeep(task, size) ? null : 'EPERM';
     if (event.ring.size !== size) return 'EINVAL';
     const isOwn = event.ring.mappings.some((mapping) => mapping.event === event);
     return isOwn ? null : 'EBUSY';

@@ -1,7 +1,9 @@
 /** The perf events of one machine. */
 import type { ErrnoName } from '../../abi/errno.ts';
+import { PAGE_SIZE } from '../../base/bytes.ts';
 import type { KernelServices } from '../../kernel/kernel.ts';
 import type { Mm } from '../../kernel/mm.ts';
+import { Resource } from '../../kernel/process-settings.ts';
 import type { Task } from '../../kernel/task.ts';
 import type { Uprobes } from '../../uprobes/index.ts';
 import type { EventContext, ProbeEvent } from '../event/event.ts';
@@ -12,6 +14,9 @@ import { type FileServices, PerfFile } from './file.ts';
 import { SampleOutput } from './output.ts';
 import type { Ring } from './ring.ts';
 import { PerfUser } from './user.ts';
+
+/** 516 KiB: the kernel's default, for the one CPU there is. */
+const RING_PAGES = 129n;
 
 /** What perf needs of the machine. */
 export interface PerfOptions {
@@ -119,6 +124,17 @@ export class Perf implements FileServices {
     this.#kernel.log(text);
   }
 
+  /**
+   * A user's rings may take kernel.perf_event_mlock_kb of each CPU, and then what RLIMIT_MEMLOCK of
+   * the process leaves.
+   */
+  mayKeep({ group }: Task, size: bigint): boolean {
+    const limit = group.settings.limits[Resource.MEMLOCK]?.soft ?? 0n;
+    let pages = size / PAGE_SIZE;
+    for (const ring of this.#rings()) pages += ring.size / PAGE_SIZE;
+    return pages <= RING_PAGES + limit / PAGE_SIZE;
+  }
+
   mapped(event: PerfEvent, { mm }: Task, address: bigint): void {
     event.ring?.map({ event, mm, address });
     event.updatePage();
@@ -154,10 +170,13 @@ export class Perf implements FileServices {
     return user;
   }
 
+  #rings(): ReadonlySet<Ring> {
+    return new Set(this.#events.flatMap(({ ring }) => ring ?? []));
+  }
+
   /** perf_mmap_close, for every mapping in the range. */
   #unmapping(mm: Mm, start: bigint, end: bigint): void {
-    const rings = new Set(this.#events.flatMap(({ ring }) => ring ?? []));
-    for (const ring of rings)
+    for (const ring of this.#rings())
       for (const mapping of ring.mappings) {
         if (mapping.mm !== mm || mapping.address < start || mapping.address >= end) continue;
         ring.unmap(mapping);
