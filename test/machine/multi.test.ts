@@ -146,4 +146,30 @@ for (const engine of engines)
       },
       'k6.11',
     );
+
+    test('a name that two functions have is refused, unless one of them is weak', () => {
+      const bytes = manyFunctions(COUNT);
+      const [one, other] = [1, 2].map((n) => Buffer.from(`${functionName(n)}\0`));
+      const file = Buffer.from(bytes.buffer);
+      file.set(one ?? [], file.indexOf(other ?? ''));
+      const attach = () => {
+        const tree = new MemoryTree({ many: { bytes, mode: 0o755 } });
+        const program = { path: '/many', tree, file: 'many' };
+        using machine = Machine.create({ engine: factory as EngineFactory, program });
+        return machine.uprobe(`@:${functionName(1)}`, { entry: () => undefined }).sites;
+      };
+      const offsets = [1, 2].map((n) => `0x${functionOffset(COUNT, n).toString(16)}`);
+      expect(attach).toThrow(
+        `2 functions called ${functionName(1)}, at offsets ${offsets.join(', ')}`,
+      );
+      expect(attach).toThrow(expect.objectContaining({ errno: 'ESRCH' }));
+      // st_info of the second: STB_WEAK, STT_FUNC. The symbol table lies behind the code, 24 bytes each.
+      const symbols = file.indexOf(functionName(0)) - 1 - 24 * (COUNT + 1);
+      file.writeUInt8(0x22, symbols + 24 * 3 + 4);
+      expect(attach()).toEqual(
+        [{ path: '/many', offset: functionOffset(COUNT, 1) }].map((site) =>
+          expect.objectContaining(site),
+        ),
+      );
+    });
   });

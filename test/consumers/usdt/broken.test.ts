@@ -1,8 +1,12 @@
 /** Broken notes: each is told of in a sentence, and the good one before it is found all the same. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CODE_ADDRESS } from '../../../src/bench/program.ts';
 import { usdtNotes } from '../../../src/consumers/usdt/notes.ts';
 import { ElfImage } from '../../../src/elf/image.ts';
+import { ProgramInspector, requireProfile, TraplineError } from '../../../src/index.ts';
 import {
   elfWithNotes,
   type Note,
@@ -16,7 +20,7 @@ const AT = { location: CODE_ADDRESS };
 
 const GOOD: Note = { description: probeDescription(AT, 'shop\0open\0-4@%edi\0') };
 
-const join = (...parts: readonly Uint8Array[]): Uint8Array =>
+const together = (...parts: readonly Uint8Array[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => [...part]));
 
 const withStrings = (strings: string, addresses = AT): Note => ({
@@ -90,7 +94,7 @@ const read = (bytes: Uint8Array) => {
 describe('a broken note', () => {
   for (const [name, bytes, problem, options] of CASES)
     it(name, () => {
-      const { sites, problems } = read(elfWithNotes(CODE, join(note(GOOD), bytes), options));
+      const { sites, problems } = read(elfWithNotes(CODE, together(note(GOOD), bytes), options));
       expect(sites).toMatchObject([{ provider: 'shop', name: 'open', offset: 0x1000n }]);
       expect(problems).toEqual([expect.stringMatching(problem)]);
     });
@@ -100,6 +104,38 @@ describe('a broken note', () => {
     expect(sites).toEqual([]);
     expect(problems).toEqual(['section .note.stapsdt lies outside the file']);
   });
+});
+
+describe('programs with probes and random bytes changed', () => {
+  it.each(['probes-gcc.elf', 'probes-clang.elf', 'sites-pie.elf'])(
+    '%s: a list, or one clear error',
+    (name) => {
+      const original = readFileSync(join(import.meta.dirname, name));
+      const headers = Number(original.readBigUInt64LE(40));
+      const profile = requireProfile();
+      const byte = fc.nat(255);
+      const edit = fc.oneof(
+        fc.tuple(fc.nat(64 + 56 * 6), byte),
+        fc.tuple(fc.integer({ min: headers, max: original.length - 1 }), byte),
+        fc.tuple(fc.nat(original.length - 1), byte),
+      );
+      fc.assert(
+        fc.property(fc.array(edit, { minLength: 1, maxLength: 8 }), (edits) => {
+          const bytes = Uint8Array.from(original);
+          for (const [at, value] of edits) bytes[at] = value;
+          try {
+            const inspector = new ProgramInspector(bytes, '/changed');
+            for (const { kind, name: found } of inspector.list(profile).slice(0, 2))
+              inspector.explain(kind === 'usdt' ? `%${found}` : found, [profile]);
+            inspector.problems();
+          } catch (error) {
+            if (!(error instanceof TraplineError)) throw error;
+          }
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 });
 
 describe('prelink', () => {
