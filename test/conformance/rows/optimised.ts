@@ -5,6 +5,7 @@ import { Prot, Reg } from '../../../src/cpu/engine.ts';
 import type { Profile } from '../../../src/uprobes/index.ts';
 import { watchTextWrites } from '../../../src/uprobes/testing.ts';
 import { hexOf, type Rig, STACK_TOP, TEXT } from '../../uprobes/rig.ts';
+import { link } from '../links.ts';
 import { counting, DISTINCT, entering, registersOf } from '../registers.ts';
 import type { Rows, Trial } from '../row.ts';
 
@@ -257,6 +258,23 @@ const rows: Rows = [
       ),
   },
   {
+    id: 'C9',
+    what: 'C5 to C8 through a multi link',
+    from: SELF_TEST,
+    applies: optimises,
+    run: (trial) => {
+      for (const kind of ['entry', 'return'] as const)
+        lifeOf(
+          trial,
+          (rig, hits) => {
+            const made = link(rig, [F - TEXT], { [kind]: () => void hits.count++ });
+            return () => made.detach();
+          },
+          1,
+        );
+    },
+  },
+  {
     id: 'C10',
     what: 'C5 to C7 with a session: entry and return count',
     from: SELF_TEST,
@@ -438,16 +456,6 @@ const rows: Rows = [
       expect(rig.call(F)).toMatchObject({ kind: 'signal', signal: 4, code: 128 });
       expect(hits.count).toBe(0);
     },
-  },
-  {
-    id: 'C9',
-    what: 'C5 to C8 through a multi link',
-    later: 'multi links',
-  },
-  {
-    id: 'C11',
-    what: 'C5 to C7 with a USDT probe on the long nop',
-    later: 'USDT attachments by note and position (the site itself is C5’s)',
   },
   {
     id: 'C14',

@@ -1,9 +1,10 @@
 /** USDT probes: the kernel's self-test group `usdt`. Programs and their sources: `test/consumers/usdt`. */
 import { expect } from 'vitest';
+import { CODE_ADDRESS } from '../../../src/bench/program.ts';
 import { ElfImage } from '../../../src/elf/image.ts';
-import type { Hit, Machine, UsdtHit } from '../../../src/index.ts';
+import type { Hit, Link, Machine, UsdtHit } from '../../../src/index.ts';
 import type { Profile } from '../../../src/uprobes/index.ts';
-import { elfWithSites } from '../../helpers/usdt-elf.ts';
+import { elfWithNotes, elfWithSites, noteBytes, probeDescription } from '../../helpers/usdt-elf.ts';
 import { machineFor, usdtProgram } from '../machines.ts';
 import type { Row, Trial } from '../row.ts';
 
@@ -65,7 +66,76 @@ const withSites = (trial: Trial): Machine => machineFor(trial, usdtProgram('site
 
 const MANY = 50_000;
 
+/** mov $8,%ebx; 1: nop; long nop; dec %ebx; jnz 1b; mov $231,%eax; xor %edi,%edi; syscall */
+const rounds = ({ nop }: Trial): { readonly code: number[]; readonly site: bigint } => {
+  const body = [0x90, ...Buffer.from(nop.hex.replaceAll(' ', ''), 'hex'), 0xff, 0xcb];
+  const back = [0x75, 256 - (body.length + 2)];
+  const exit = [0xb8, 231, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05];
+  return { code: [0xbb, 8, 0, 0, 0, ...body, ...back, ...exit], site: CODE_ADDRESS + 6n };
+};
+
+const trampolinesOf = ({ task }: Hit): bigint[] =>
+  task.mm.space
+    .vmas()
+    .filter(({ special }) => special?.name === '[uprobes-trampoline]')
+    .map(({ start }) => start);
+
 const rows: readonly Row[] = [
+  {
+    id: 'C11',
+    what: 'C5 to C7 with a USDT probe on the long nop',
+    from: 'self-test uprobe_syscall',
+    applies: ({ optimise }) => optimise !== 'none',
+    run: async (trial) => {
+      const { code, site } = rounds(trial);
+      const description = probeDescription({ location: site }, 'long\0nop\0\0');
+      const machine = machineFor(trial, elfWithNotes(code, noteBytes({ description })));
+      const isNop10 = trial.profile.optimise === 'nop10';
+      const call = isNop10 ? '488d642480e8' : 'e8';
+      const bytes = (hit: Hit, count: number): string => hexAt(hit, site, count);
+      let count = 0;
+      const attach = () => machine.usdt('@:%long:nop', () => count++);
+      let link: Link | undefined;
+      let trampolines: bigint[] = [];
+      const optimised = (hit: Hit): void => expect(bytes(hit, call.length / 2)).toBe(call);
+      const gone = (hit: Hit): void =>
+        expect(bytes(hit, 5)).toBe(isNop10 ? '662e0f1f84' : '0f1f440000');
+      const phases: Readonly<Record<number, (hit: Hit) => void>> = {
+        0: () => {
+          link = attach();
+        },
+        2: (hit) => {
+          optimised(hit);
+          trampolines = trampolinesOf(hit);
+          link?.close();
+          gone(hit);
+          link = attach();
+          expect(bytes(hit, 1)).toBe('cc');
+          link.close();
+          gone(hit);
+        },
+        4: () => {
+          expect(count).toBe(2);
+          link = attach();
+        },
+        6: (hit) => {
+          optimised(hit);
+          expect(trampolinesOf(hit)).toEqual(trampolines);
+          expect(trampolines).toHaveLength(1);
+          link?.close();
+        },
+      };
+      let round = 0;
+      machine.uprobe('@:0x1005', {
+        entry: (hit) => {
+          phases[round++]?.(hit);
+          return undefined;
+        },
+      });
+      expect(await machine.run()).toEqual(EXITED);
+      expect(count).toBe(4);
+    },
+  },
   {
     id: 'C33b',
     what: '50,000 USDT sites in one link, each hit once',
