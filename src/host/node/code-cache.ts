@@ -3,14 +3,15 @@
  * script is compiled from its text.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** The file for a script; another V8 or another version of the script has another. */
+/** The file for a script; another V8, other flags of it or another version of the script have another. */
 const fileFor = (script: string, folder: string): string => {
   const { size, mtimeMs } = statSync(script);
-  const { v8 } = process.versions;
-  return join(folder, `unicorn-${v8}-${process.arch}-${size}-${Math.floor(mtimeMs)}.bin`);
+  const name = `${basename(script)}-${cachedDataVersionTag()}-${size}-${Math.floor(mtimeMs)}`;
+  return join(folder, `${name}.bin`);
 };
 
 /** Undefined when it fails: a read-only installation compiles at every start. */
