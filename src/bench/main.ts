@@ -1,7 +1,7 @@
 /** `npm run bench`: measures, prints a table, and with `--save` stores it under bench/results/. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadEngine } from '../host/node/index.ts';
 import type { EngineFactory } from '../index.ts';
@@ -161,7 +161,13 @@ const save = (rows: readonly Row[]): void => {
   const date = new Date().toISOString().slice(0, 10);
   const file = at(`bench/results/${date}.json`);
   mkdirSync(at('bench/results'), { recursive: true });
-  const host = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length };
+  const host = {
+    node: process.version,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    // More than the cores: neighbours have disturbed the run.
+    load: loadavg()[0],
+  };
   writeFileSync(file, `${JSON.stringify({ date, host, runs: RUNS, rows }, null, 2)}\n`);
   console.log(`stored in ${file}`);
 };
