@@ -55,9 +55,11 @@ const areaOf = (state: MemoryState, request: MapRequest, start: bigint, size: bi
   };
 };
 
-/** A special mapping never gets more than it was made with. */
-const mayProtOf = ({ special, prot, mayExec = true }: MapRequest): number =>
-  special !== undefined ? prot : Prot.Read | Prot.Write | (mayExec ? Prot.Exec : 0);
+/** A private special mapping never gets more than it was made with; a shared one is an open file's. */
+const mayProtOf = ({ special, shared, prot, mayExec = true }: MapRequest): number =>
+  special !== undefined && shared !== true
+    ? prot
+    : Prot.Read | Prot.Write | (mayExec ? Prot.Exec : 0);
 
 const overlap = (area: Area, start: bigint, end: bigint): bigint =>
   least(area.end, end) - greatest(area.start, start);

@@ -20,7 +20,10 @@ export const remapArea = (
   if (refusal !== null) return refusal;
   const area = state.list.find(start);
   if (area === undefined) return 'EFAULT';
-  if (area.special?.indivisible === true) return newSize > oldSize ? 'EFAULT' : 'EINVAL';
+  if (area.special?.indivisible === true) {
+    if (newSize === oldSize && flags.fixed === undefined) return start;
+    return newSize > oldSize ? 'EFAULT' : 'EINVAL';
+  }
   if (area.special !== null) return 'EPERM';
   if (oldSize === 0n) return 'EINVAL';
   if (flags.fixed !== undefined) return moveTo(state, area, start, oldSize, newSize, flags.fixed);

@@ -72,5 +72,9 @@ export const MEMORY_ROWS: readonly SyscallRow[] = [
   full('munmap', munmap),
   full('mprotect', mprotect),
   partial('brk', 'RLIMIT_DATA does not count', brk),
-  partial('mremap', 'no MREMAP_DONTUNMAP; an old size of 0 makes no second mapping', mremap),
+  partial(
+    'mremap',
+    'no MREMAP_DONTUNMAP; an old size of 0 makes no second mapping; pages of perf stay where they are',
+    mremap,
+  ),
 ];

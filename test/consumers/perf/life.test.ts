@@ -102,6 +102,18 @@ describe('a ring', () => {
     expect(guest.u64(second + HEAD)).toBe(4080n + 24n + 32n);
   });
 
+  // Linux 6.18.44 gives a ring any right but execution, whatever it was mapped with.
+  it.for([0, 1, 2, 3])('mapped with rights %d, is written to and may have others', (prot) => {
+    const perf = new GuestPerf();
+    const { guest } = perf;
+    const at = perf.map(perf.open(), prot);
+    perf.hit();
+    for (const next of [3, 0, 2, 1]) expect(guest.call('mprotect', at, 2n * PAGE, next)).toBe(0);
+    expect(guest.call('mprotect', at, 2n * PAGE, 5)).toBe('EACCES');
+    expect(guest.u64(at + HEAD)).toBe(16n);
+    expect(guest.call('mremap', at, 2n * PAGE, 2n * PAGE, 0, 0)).toBe(Number(at));
+  });
+
   // Linux 6.18.44, two CPUs, as user 1000: with a limit of 0 three rings of 65 pages (of 258) and not a
   // fourth; with 64 KiB (16 pages more) four. Here it is 129 pages for the one CPU.
   it.for([
