@@ -51,8 +51,11 @@ const FALLEN: Readonly<Record<string, readonly [ProfileName, readonly string[]]>
   'tf-left-after-fault': ['k6.18', ['C73', 'C74', 'C77']],
   'return-pops-swapped': ['k6.11', ['C1', 'C3']],
   'chain-reversed': ['k6.14', ['C80']],
-  'optimised-flags-clobbered': ['k7.3', ['C1', 'C2', 'C3']],
-  'nop-keeps-call-byte': ['k7.1.5', ['C5', 'C5b', 'C6', 'C7', 'C8', 'C10', 'C12']],
+  'optimised-flags-clobbered': ['k7.3', ['C1', 'C2', 'C3', 'C17']],
+  'nop-keeps-call-byte': [
+    'k7.1.5',
+    ['C5', 'C5b', 'C6', 'C7', 'C8', 'C9', 'C10', 'C11', 'C12', 'C17'],
+  ],
   'breakpoint-in-file': ['k7.3', ['C91']],
 };
 
