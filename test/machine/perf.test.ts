@@ -112,6 +112,16 @@ for (const { name, load, missing } of engines)
       expect(machine.stats()['trap.int3']).toBe(0);
     });
 
+    test('shows its files, whatever the root has in their place', async () => {
+      const tree = new MemoryTree({ calc: { bytes: CALC, mode: 0o755 } });
+      const program = { path: '/calc', tree, file: 'calc' };
+      for (const root of [
+        new MemoryTree({ sys: 'a file' }),
+        new MemoryTree({ sys: { link: 'sys' } }),
+      ])
+        Machine.create({ engine, program, root }).dispose();
+    });
+
     test('refuses what the kernel refuses, by its errno', async () => {
       using machine = calc(engine, '1');
       const open =

@@ -15,6 +15,7 @@ export { Perf } from './perf.ts';
 export const makePerf = (options: PerfOptions, files: FileView): Perf => {
   const perf = new Perf(options);
   options.kernel.claimSyscall(Sys.perf_event_open, 'perf_event_open', perfEventOpen(perf));
-  files.mount(pmuFiles());
+  // Not through `mount`: whatever the guest's root has there must not matter.
+  files.mounts.add(pmuFiles());
   return perf;
 };

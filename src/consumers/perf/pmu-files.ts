@@ -1,14 +1,14 @@
-import type { MountOptions } from '../../kernel/files/file-view.ts';
 import { MemoryTree } from '../../kernel/files/memory-tree.ts';
+import type { Mount } from '../../kernel/files/mounts.ts';
 
 /** perf_event_attr.type of uprobes: handed out at boot; the number it has on Linux 6.18. */
 export const UPROBE_PMU_TYPE = 8;
 
 const text = (line: string) => ({ bytes: `${line}\n`, mode: 0o444 });
 
-/** /sys/bus/event_source/devices/uprobe: how tools learn the type and the bits of `config`. */
-export const pmuFiles = (): MountOptions => ({
-  at: '/sys/bus/event_source/devices/uprobe',
+/** How tools learn the type and the bits of `config`. */
+export const pmuFiles = (): Mount => ({
+  path: '/sys/bus/event_source/devices/uprobe',
   tree: new MemoryTree(
     {
       type: text(`${UPROBE_PMU_TYPE}`),
@@ -18,4 +18,6 @@ export const pmuFiles = (): MountOptions => ({
     },
     { readOnly: true },
   ),
+  root: '',
+  writable: false,
 });
