@@ -41,10 +41,20 @@ const perfSample: Listen = (machine, site) => {
   return () => samples;
 };
 
+/** Registers, stack, memory and a string: eight arguments. */
+const EIGHT = '%di %si:u32 %ax:s64 $stack $stack1 +0(%sp) +8(%sp):s16 $comm';
+
+/** Records go to the ring buffer, as when nobody reads yet. */
+const tracefs: Listen = (machine, site) => {
+  machine.tracefs.define(`p:bench/hit ${site} ${EIGHT}`);
+  return () => machine.tracefs.profile()[0]?.hits ?? 0;
+};
+
 export const LISTENERS = {
   entry,
   return: returns,
   'perf-count': perfCount,
   'perf-sample': perfSample,
+  tracefs,
 } as const;
 export type ListenerName = keyof typeof LISTENERS;

@@ -56,12 +56,26 @@ interface Strings {
 }
 
 /** Bytes with NULs; the kernel counts nothing for an argument that breaks off. */
-const sizeOf = ({ texts, broken }: Strings): number =>
-  broken ? 0 : texts.reduce((sum, text) => sum + (text === null ? 0 : text.length + 1), 0);
+const sizeOf = ({ texts, broken }: Strings): number => {
+  let size = 0;
+  if (!broken) for (const text of texts) size += text === null ? 0 : text.length + 1;
+  return size;
+};
+
+/** The name that was asked for last, as bytes: most hits are of one task. */
+let lastComm = '';
+let lastName: Strings = { texts: [new Uint8Array()], broken: false };
+
+const nameOf = (comm: string): Strings => {
+  if (comm === lastComm) return lastName;
+  lastComm = comm;
+  lastName = { texts: [textBytes(comm)], broken: false };
+  return lastName;
+};
 
 const stringsOf = ({ arg, source, inner, last }: Slot, hit: Hit): Strings => {
   const { mm, comm } = hit.task;
-  if (arg.base.kind === 'comm') return { texts: [textBytes(comm)], broken: false };
+  if (arg.base.kind === 'comm') return nameOf(comm);
   // The kernel looks for its own copy of a literal in user memory.
   if (arg.base.kind === 'text') return { texts: [null], broken: false };
   const read = (address: bigint): Uint8Array | null =>
@@ -95,6 +109,8 @@ export class EventRecord {
   hit!: Hit;
   /** Which of its event's probes was hit. */
   probe!: Probe;
+  /** What the string arguments of this hit found; kept to be used again. */
+  readonly #found: Strings[] = [];
   #state: 'unbuilt' | 'built' | 'lost' = 'unbuilt';
 
   /** A hit of a probe, nothing of which has been evaluated. */
@@ -134,6 +150,7 @@ export class EventRecord {
     const { size } = arg.type;
     const end = at + size * Math.max(arg.count, 1);
     if (last === null) putUnsigned(this.view, at, size, value);
+    else if (size === 8 && arg.count === 0) this.#putWord(at, wrap(value + last), space);
     // What cannot be read stays zero, byte by byte, as copy_from_user leaves it.
     else
       for (let to = at; to < end; to += size)
@@ -146,12 +163,25 @@ export class EventRecord {
     }
   }
 
+  /** The usual read makes no view of its own. */
+  #putWord(at: number, address: bigint, space: AddressSpace): void {
+    const word = space.readU64(address);
+    if (word === undefined) space.read(address, this.bytes.subarray(at, at + 8));
+    else this.view.setBigUint64(at, word, true);
+  }
+
   /** Two passes as in the kernel: what all strings need, then where each goes. */
   #putStrings(slots: readonly Slot[], hit: Hit, head: number): void {
-    const found = slots.map((slot) => stringsOf(slot, hit));
-    const needed = found.reduce((sum, strings) => sum + sizeOf(strings), 0);
+    const found = this.#found;
+    let needed = 0;
+    for (let index = 0; index < slots.length; index++) {
+      const strings = stringsOf(slots[index]!, hit);
+      found[index] = strings;
+      needed += sizeOf(strings);
+    }
     const end = Math.min(this.size + needed, head + BUFFER_SIZE);
-    for (const [index, { at }] of slots.entries()) {
+    for (let index = 0; index < slots.length; index++) {
+      const { at } = slots[index]!;
       const strings = found[index]!;
       const next = this.#placeStrings(strings, at, end);
       // Later strings overwrite those of an argument that broke off.
@@ -163,11 +193,12 @@ export class EventRecord {
   /** Returns where the next argument's strings go. */
   #placeStrings({ texts, broken }: Strings, at: number, end: number): number {
     let start = this.size;
-    for (const [index, text] of texts.entries()) {
+    for (let index = 0; index < texts.length; index++) {
+      const text = texts[index]!;
       const length = text === null ? 0 : Math.min(text.length + 1, end - start);
       this.#locate(at + 4 * index, start, length);
       if (text === null || length === 0) continue;
-      this.bytes.set(text.subarray(0, length - 1), start);
+      this.bytes.set(length > text.length ? text : text.subarray(0, length - 1), start);
       this.bytes[start + length - 1] = 0;
       start += length;
     }
