@@ -21,6 +21,7 @@ export {
   profileJson,
   statsJson,
 } from './consumers/event/json.ts';
+export { normalForm } from './consumers/event/normal-form.ts';
 export type {
   ArgValue,
   RecordArg,
@@ -85,4 +86,5 @@ export {
   PROFILES,
   type Profile,
   type ProfileName,
+  profileOfRelease,
 } from './uprobes/index.ts';

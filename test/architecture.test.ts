@@ -47,7 +47,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const OUTSIDE: Readonly<Record<string, RegExp>> = {
   x86: /^iced-x86$/,
   host: /^(node:|koffi$|@specy\/x86|gecko-profiler-demangle\/)/,
-  cli: /^(node:|commander$|picocolors$|cli-table3$)/,
+  cli: /^(node:|commander$|picocolors$|cli-table3$|diff$)/,
   bench: /^node:/,
   fuzz: /^(node:|tinypool$)/,
 };

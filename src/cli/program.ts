@@ -10,6 +10,7 @@ import { addFuzz } from './program/fuzz.ts';
 import { addList } from './program/list.ts';
 import { addProfiles } from './program/profiles.ts';
 import { addRun } from './program/run.ts';
+import { addVerify } from './program/verify.ts';
 
 const version = (): string => {
   const file = new URL('../../package.json', import.meta.url);
@@ -17,7 +18,7 @@ const version = (): string => {
 };
 
 /** Every command adds itself; one file each. */
-const COMMANDS = [addRun, addList, addExplain, addProfiles, addConform, addFuzz];
+const COMMANDS = [addRun, addList, addExplain, addProfiles, addConform, addVerify, addFuzz];
 
 /** Commander's messages in our form: one line, our name before it. */
 const oneLine = (text: string): string =>

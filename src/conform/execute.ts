@@ -72,7 +72,8 @@ export class Executor {
       return;
     }
     const unseen =
-      this.#limits.invisible(expected, this.#table) ?? this.#limits.wrong(test, outcome);
+      this.#limits.invisible(expected, this.#table) ??
+      this.#limits.wrong(test, outcome, this.#table);
     if (unseen !== null) {
       into.skip(variant, unseen, test.bytes);
       return;

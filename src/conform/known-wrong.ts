@@ -11,6 +11,10 @@ export interface Finished {
   readonly insn: Insn;
   readonly mnemonic: string;
   readonly got: Recorded;
+  /** Nothing ran before the site: the x87 stack is empty there. */
+  readonly first: boolean;
+  /** A store to the address would not fault. */
+  writable(address: bigint): boolean;
 }
 
 interface KnownWrong {
@@ -33,6 +37,12 @@ const loadsSegment = (insn: Insn): boolean =>
   [0xca, 0xcb, 0xcf, 0x8e].some((byte) => opcodeIs(insn, byte)) ||
   [0xa1, 0xa9, 0xb2, 0xb4, 0xb5].some((byte) => opcodeIs(insn, 0x0f, byte)) ||
   (opcodeIs(insn, 0xff) && (modrmReg(insn) === 3 || modrmReg(insn) === 5));
+
+/** Unicorn 1.0: every instruction of map 0F 3A; both: the double shifts. */
+const movesOperand = (engine: string, insn: Insn): boolean =>
+  opcodeIs(insn, 0x0f, 0xa4) ||
+  opcodeIs(insn, 0x0f, 0xac) ||
+  (engine === 'unicorn' && opcodeIs(insn, 0x0f, 0x3a));
 
 const named =
   (pattern: RegExp) =>
@@ -57,10 +67,34 @@ const ROWS: readonly KnownWrong[] = [
   },
   {
     reason: 'an immediate behind a RIP-relative operand moves it',
-    applies: ({ engine, insn, mnemonic }) =>
-      engine === 'unicorn' &&
-      isRipRelative(insn) &&
-      /^(pinsr|pextr|insertps|extractps)/.test(mnemonic),
+    applies: ({ engine, insn }) =>
+      isRipRelative(insn) && insn.immSize > 0 && movesOperand(engine, insn),
+  },
+  {
+    reason: 'a faulting bit instruction reads first',
+    applies: ({ mnemonic, got }) => /^bt[rsc]$/.test(mnemonic) && (got.signal?.err ?? 0) !== 0,
+  },
+  {
+    reason: 'REX before lahf and sahf',
+    applies: ({ insn, mnemonic }) => insn.rex.length > 0 && /^[ls]ahf$/.test(mnemonic),
+  },
+  {
+    reason: 'ret takes its operand as signed',
+    applies: ({ insn }) => opcodeIs(insn, 0xc2) && (insn.immediate & 0x8000) !== 0,
+  },
+  {
+    reason: 'enter does not touch its new stack top',
+    applies: ({ mnemonic, got, writable }) =>
+      mnemonic === 'enter' && got.signal === undefined && !writable(BigInt(got.regs.sp ?? 0)),
+  },
+  {
+    reason: 'an empty x87 stack is not noticed',
+    applies: ({ mnemonic, first }) =>
+      first && /^f(?!ld|[ib]ld|n|nop|clex|init|free|incstp|decstp|xam|wait)/.test(mnemonic),
+  },
+  {
+    reason: 'bswap of 16 bits is undefined',
+    applies: ({ insn, mnemonic }) => mnemonic === 'bswap' && insn.operandSize === 2,
   },
 ];
 

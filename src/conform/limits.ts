@@ -1,7 +1,7 @@
 /** Which recorded runs an engine cannot be measured by. `docs/engines.md` has the engines' side of it. */
 
 import { fromHex } from '../base/bytes.ts';
-import type { EngineFactory } from '../cpu/engine.ts';
+import { type EngineFactory, Prot } from '../cpu/engine.ts';
 import { Scanner } from '../x86/decode.ts';
 import { decodeInsn } from '../x86/insn.ts';
 import type { ExecCase, ExecTable, Recorded } from './exec-table.ts';
@@ -32,14 +32,25 @@ export class EngineLimits {
   }
 
   /** Why what the engine made of the case must not be compared, or null. */
-  wrong(test: ExecCase, got: Recorded): string | null {
+  wrong(test: ExecCase, got: Recorded, { regions }: ExecTable): string | null {
     const bytes = fromHex(test.bytes) ?? new Uint8Array(0);
     const insn = decodeInsn(bytes);
     if (insn === null) return null;
     this.#scanner.open(bytes, BigInt(test.site));
     this.#scanner.next();
     const { mnemonic } = this.#scanner.facts;
-    return knownWrong({ engine: this.#engine.name, insn, mnemonic, got });
+    return knownWrong({
+      engine: this.#engine.name,
+      insn,
+      mnemonic,
+      got,
+      first: test.entry === test.site,
+      writable: (at) =>
+        regions.some(
+          ({ address, size, prot }) =>
+            (prot & Prot.Write) !== 0 && at >= address && at < address + BigInt(size),
+        ),
+    });
   }
 
   /** Why a recorded state cannot be told from ours, or null. */

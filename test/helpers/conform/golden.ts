@@ -8,7 +8,7 @@
  *  plain|probed|probed_x3 [end=cap0|cap1] [signal=SIGNO,CODE,ADDR,IP,TRAPNO,ERR] [hits=N] [flags=F]
  *         [REG=VALUE …] [k1=VALUE] [ymmN=HEX | xmmN=HEX …] [ADDRESS:HEX …]
  * ```
- * r10 starts as `alt`, the other registers as the line `regs` says; `-` stands for nothing.
+ * Registers start as the line `regs` says; r10, where that has none, as `alt`. `-` stands for nothing.
  */
 
 type Json = Record<string, unknown>;
@@ -37,26 +37,38 @@ const signalOf = (text: string): Json => {
   };
 };
 
-/** The line `vectors`: byte i = (7*i+1) mod 256. */
-const initialYmm = (n: number): string =>
-  Buffer.from(Array.from({ length: 32 }, (_, i) => (7 * (32 * n + i) + 1) & 0xff)).toString('hex');
+/** What the line `vectors` says. */
+interface Vectors {
+  readonly count: number;
+  readonly k1: string;
+  ymm(n: number): string;
+}
 
-const INITIAL_K1 = '0x123456789abcdef';
-
-const vectorsOf = (fields: ReadonlyMap<string, string>): Json => {
-  const numbers = [0, 1, 2, 3];
-  if (fields.has('signal'))
-    return { xmm: numbers.map((n) => fields.get(`xmm${n}`) ?? initialYmm(n).slice(0, 32)) };
+const vectorsIn = (text: string): Vectors => {
+  const [, last, factor, addend, k1] =
+    /ymm0\.\.(\d+) = .*\((\d+)\*i\+(\d+)\) mod 256; k1 = (0x[0-9a-f]+)/.exec(text) ?? [];
+  const byte = (index: number): number => (Number(factor) * index + Number(addend)) & 0xff;
   return {
-    ymm: numbers.map((n) => fields.get(`ymm${n}`) ?? initialYmm(n)),
-    k1: fields.get('k1') ?? INITIAL_K1,
+    count: Number(last) + 1,
+    k1: `0x${BigInt(k1 ?? 0).toString(16)}`,
+    ymm: (n) => Buffer.from(Array.from({ length: 32 }, (_, i) => byte(32 * n + i))).toString('hex'),
+  };
+};
+
+const vectorsOf = (fields: ReadonlyMap<string, string>, { count, k1, ymm }: Vectors): Json => {
+  const numbers = Array.from({ length: count }, (_, n) => n);
+  if (fields.has('signal'))
+    return { xmm: numbers.map((n) => fields.get(`xmm${n}`) ?? ymm(n).slice(0, 32)) };
+  return {
+    ymm: numbers.map((n) => fields.get(`ymm${n}`) ?? ymm(n)),
+    k1: fields.get('k1') ?? k1,
   };
 };
 
 const stateOf = (
   words: readonly string[],
   regs: Readonly<Record<string, string>>,
-  flags: string,
+  { flags = '', vectors = '' }: Readonly<Record<string, string>>,
 ): Json => {
   const fields = fieldsOf(words);
   const changed = Object.keys(regs).map((name) => [name, fields.get(name) ?? regs[name]!] as const);
@@ -68,7 +80,7 @@ const stateOf = (
     end: fields.get('end') ?? null,
     ...(signal !== undefined && { signal: signalOf(signal) }),
     ...(hits !== undefined && { hits: Number(hits) }),
-    ...vectorsOf(fields),
+    ...vectorsOf(fields, vectorsIn(vectors)),
     mem: words.filter((word) => /^0x[0-9a-f]+:/.test(word)).map((word) => word.split(':')),
   };
 };
@@ -93,8 +105,8 @@ const caseOf = (words: readonly string[], regs: Readonly<Record<string, string>>
     entry: field('entry'),
     site: field('site'),
     code: field('code'),
-    alt: field('alt'),
-    regs: { ...regs, r10: field('alt') },
+    alt: orNull(field('alt')),
+    regs: { r10: field('alt'), ...regs },
     masked: field('masked').split(',').filter(Boolean),
     errno: field('errno'),
     how: orNull(field('how')),
@@ -128,7 +140,7 @@ export const execTableOf = (text: string): ExecTableJson => {
     const [key = '', ...words] = line.trim().split(' ');
     if (line.startsWith(' ')) {
       const test: Json = cases.at(-1)!;
-      test[key] = stateOf(words, cases.at(-1)!.regs, head.flags ?? '');
+      test[key] = stateOf(words, cases.at(-1)!.regs, head);
     } else if (key === 'case') cases.push(caseOf(words, regs));
     else if (key === 'region') regions.push(regionOf(words));
     else if (key === 'regs') regs = Object.fromEntries(fieldsOf(words));
