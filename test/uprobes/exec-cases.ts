@@ -192,7 +192,10 @@ const placed = (bytes: readonly number[], index: number): number[] => {
   );
 };
 
-/** One line of hex each. */
+/** Of the whole list only these are recorded. */
+const EVERY = 3;
+
+/** One line of hex each; lines that are left out are empty, so that the others keep their places. */
 export const execCases = (): readonly string[] => {
   const seen = new Set<string>();
   const cases: number[][] = [];
@@ -210,5 +213,7 @@ export const execCases = (): readonly string[] => {
     seen.add(cut.join());
     cases.push(placed(cut, cases.length));
   }
-  return cases.map((bytes) => Buffer.from(bytes).toString('hex'));
+  return cases.map((bytes, index) =>
+    index % EVERY === 0 ? Buffer.from(bytes).toString('hex') : '',
+  );
 };

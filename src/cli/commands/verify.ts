@@ -77,7 +77,6 @@ const compare = async (settings: VerifySettings, watch: Watch): Promise<number> 
     const { program, stdin } = settings;
     const group = `trapline_verify_${process.pid}`;
     const native = await verifyNatively({ ...program, stdin }, run.listing, group, watch.signal);
-    if (watch.why !== null) return aborted(watch);
     if (native.lost > 0)
       throw new FileError(`the kernel lost ${native.lost} trace records; use fewer probes`);
     const { ours, ...emulated } = await run.finish(watch.signal, () => watch.why);
@@ -104,6 +103,9 @@ export const verify = async (
   const watch = new Watch(settings.timeoutMs);
   try {
     return await compare(settings, watch);
+  } catch (error) {
+    if (watch.why === null) throw error;
+    return aborted(watch);
   } finally {
     watch.end();
   }

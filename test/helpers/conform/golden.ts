@@ -4,11 +4,12 @@
  *
  * ```
  * region NAME ADDRESS SIZE PERM [INITIAL BYTES]
- * case NAME BYTES entry= site= code= alt= errno= how= optimised= [masked=REG,…]
+ * case NAME BYTES entry= [site= code= alt=] errno= how= optimised= [masked=REG,…]
  *  plain|probed|probed_x3 [end=cap0|cap1] [signal=SIGNO,CODE,ADDR,IP,TRAPNO,ERR] [hits=N] [flags=F]
  *         [REG=VALUE …] [k1=VALUE] [ymmN=HEX | xmmN=HEX …] [ADDRESS:HEX …]
  * ```
- * Registers start as the line `regs` says; r10, where that has none, as `alt`. `-` stands for nothing.
+ * `same` is the plain run's state. A case without `code` has its instruction at `entry`, and behind it a jump
+ * to cap0, two nops and a jump to cap1. Registers start as the line `regs` says; r10, where that has none, as `alt`. `-` stands for nothing.
  */
 
 type Json = Record<string, unknown>;
@@ -65,12 +66,14 @@ const vectorsOf = (fields: ReadonlyMap<string, string>, { count, k1, ymm }: Vect
   };
 };
 
-const stateOf = (
-  words: readonly string[],
-  regs: Readonly<Record<string, string>>,
-  { flags = '', vectors = '' }: Readonly<Record<string, string>>,
-): Json => {
+/** Lines of one key and its text. */
+type Head = Readonly<Record<string, string>>;
+
+const stateOf = (words: readonly string[], test: CaseJson, head: Head): Json => {
+  const { regs } = test;
+  const { flags = '', vectors = '' } = head;
   const fields = fieldsOf(words);
+  if (words.includes('same')) return { ...(test.plain as Json), hits: Number(fields.get('hits')) };
   const changed = Object.keys(regs).map((name) => [name, fields.get(name) ?? regs[name]!] as const);
   const signal = fields.get('signal');
   const hits = fields.get('hits');
@@ -95,18 +98,37 @@ export interface CaseJson extends Json {
   readonly optimised: boolean;
 }
 
-const caseOf = (words: readonly string[], regs: Readonly<Record<string, string>>): CaseJson => {
+const jump = (from: number, to: number): Buffer => {
+  const bytes = Buffer.from([0xe9, 0, 0, 0, 0]);
+  bytes.writeInt32LE(to - (from + bytes.length), 1);
+  return bytes;
+};
+
+/** The instruction, and what `exec-record.c` puts behind it. */
+const codeOf = (bytes: string, entry: number, { cap0, cap1 }: Head): string => {
+  const end = entry + bytes.length / 2;
+  const nops = Buffer.from([0x90, 0x90]);
+  const behind = [jump(end, Number(cap0)), nops, jump(end + 7, Number(cap1))];
+  return bytes + Buffer.concat(behind).toString('hex');
+};
+
+const caseOf = (
+  words: readonly string[],
+  regs: Readonly<Record<string, string>>,
+  head: Head,
+): CaseJson => {
   const [name = '', bytes = ''] = words;
   const fields = fieldsOf(words);
-  const field = (key: string): string => fields.get(key) ?? '';
+  const field = (key: string, otherwise = ''): string => fields.get(key) ?? otherwise;
+  const alt = orNull(field('alt', '-'));
   return {
     name,
     bytes,
     entry: field('entry'),
-    site: field('site'),
-    code: field('code'),
-    alt: orNull(field('alt')),
-    regs: { r10: field('alt'), ...regs },
+    site: field('site', field('entry')),
+    code: field('code') || codeOf(bytes, Number(field('entry')), head),
+    alt,
+    regs: { ...(alt !== null && { r10: alt }), ...regs },
     masked: field('masked').split(',').filter(Boolean),
     errno: field('errno'),
     how: orNull(field('how')),
@@ -140,8 +162,8 @@ export const execTableOf = (text: string): ExecTableJson => {
     const [key = '', ...words] = line.trim().split(' ');
     if (line.startsWith(' ')) {
       const test: Json = cases.at(-1)!;
-      test[key] = stateOf(words, cases.at(-1)!.regs, head);
-    } else if (key === 'case') cases.push(caseOf(words, regs));
+      test[key] = stateOf(words, cases.at(-1)!, head);
+    } else if (key === 'case') cases.push(caseOf(words, regs, head));
     else if (key === 'region') regions.push(regionOf(words));
     else if (key === 'regs') regs = Object.fromEntries(fieldsOf(words));
     else head[key] = words.join(' ');
