@@ -80,7 +80,9 @@ export const factsOf = (instruction: Instruction): OpcodeFacts => {
     undefined:
       mnemonic === '' ||
       /^ud[0-2]$/.test(mnemonic) ||
-      features.some((f) => UNDEFINED_FEATURES.test(f)),
+      features.some((f) => UNDEFINED_FEATURES.test(f)) ||
+      // CR4.CET is clear; RDSSP alone is a nop then.
+      (features.includes('CET_SS') && !mnemonic.startsWith('rdssp')),
     branches: instruction.flowControl !== FlowControl.Next,
     aligned:
       instruction.encoding === EncodingKind.Legacy && size === 16 && !UNALIGNED.test(mnemonic),
