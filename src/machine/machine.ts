@@ -86,6 +86,7 @@ export class Machine {
         uprobes: this.#uprobes,
         context: this.#events,
         eventById: (id) => this.tracefs.eventById(id),
+        parseFilter: (text, event) => this.tracefs.parseFilter(text, event),
       },
       files,
     );

@@ -7,7 +7,10 @@ import { type DefinitionFault, faultError } from '../consumers/event/fault.ts';
 import type { ProfileEntry } from '../consumers/event/json.ts';
 import type { Probe } from '../consumers/event/probe.ts';
 import type { TraceSink } from '../consumers/event/record.ts';
+import type { RecordFilter } from '../consumers/perf/index.ts';
 import { TraceControl } from '../consumers/tracefs/control.ts';
+import { FilterFault } from '../consumers/tracefs/filter/fault.ts';
+import { Filter } from '../consumers/tracefs/filter/filter.ts';
 import { traceRoot } from '../consumers/tracefs/nodes.ts';
 import { TracefsTree } from '../consumers/tracefs/tree.ts';
 import type { FileView } from '../kernel/files/file-view.ts';
@@ -93,6 +96,17 @@ export class Tracefs {
       throw error;
     }
     return makeLink(places, detach);
+  }
+
+  /** A filter expression, for perf: what passes, or the kernel's errno. */
+  parseFilter(text: string, event: ProbeEvent): RecordFilter | ErrnoName {
+    try {
+      const filter = Filter.parse(text, event);
+      return (record) => filter.accepts(record, { comm: record.hit.task.comm, cpu: 0 });
+    } catch (fault) {
+      if (fault instanceof FilterFault) return fault.errno;
+      throw fault;
+    }
   }
 
   /** The event of an id, for perf. */

@@ -19,6 +19,9 @@ export type PerfProgram = (hit: Hit) => number;
 /** @param bytes the PERF_RECORD_SAMPLE; valid during the call, like `record` */
 export type SampleListener = (bytes: Uint8Array, record: EventRecord) => void;
 
+/** Whether a hit's record is one of those asked for. */
+export type RecordFilter = (record: EventRecord) => boolean;
+
 /** What an event is opened with. */
 export interface PerfTarget {
   /** Null = every task. */
@@ -49,6 +52,8 @@ export class PerfEvent {
   lostSamples = 0;
   /** Samples left before it turns itself off (PERF_EVENT_IOC_REFRESH); 0 = no limit. */
   eventLimit = 0;
+  /** PERF_EVENT_IOC_SET_FILTER: what does not pass is not counted either. */
+  filter: RecordFilter | null = null;
   /** Attached by PERF_EVENT_IOC_SET_BPF, or a host's function in its place. */
   program: PerfProgram | null = null;
   /** Takes every sample, besides the ring: a host that reads along. */
@@ -138,6 +143,7 @@ export class PerfEvent {
   /** perf_swevent_event: one hit of its probe, in a task it watches. */
   hit(record: EventRecord): void {
     if (!this.isActive || this.target.cpu > 0 || !this.watches(record.hit.task)) return;
+    if (this.filter !== null && !this.filter(record)) return;
     this.count++;
     if (!this.period.isSampling || !this.period.hit(this.#output.now)) return;
     const isLast = this.eventLimit > 0 && --this.eventLimit === 0;
@@ -152,9 +158,9 @@ export class PerfEvent {
   }
 
   capture(): unknown {
-    const { heirs, leader, siblings, ring, count, lostSamples, eventLimit } = this;
+    const { heirs, leader, siblings, ring, count, lostSamples, eventLimit, filter } = this;
     return {
-      fields: { heirs, leader, siblings, ring, count, lostSamples, eventLimit },
+      fields: { heirs, leader, siblings, ring, count, lostSamples, eventLimit, filter },
       state: this.#state,
       period: this.period.capture(),
       times: this.times.capture(),

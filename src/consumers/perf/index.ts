@@ -8,7 +8,7 @@ import { pmuFiles } from './pmu-files.ts';
 export { attrOf, type PerfAttr } from './attr.ts';
 export { checkPeriod } from './check.ts';
 export { decodeSample, type PerfSample, type SampledRegisters } from './decode.ts';
-export type { PerfEvent, PerfProgram } from './event.ts';
+export type { PerfEvent, PerfProgram, RecordFilter } from './event.ts';
 export { Perf } from './perf.ts';
 
 /** perf of a machine, with its system call and its files. Preconditions: nothing has run yet. */

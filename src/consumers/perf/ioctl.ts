@@ -1,17 +1,19 @@
 /** Requests of ioctl(2) on a perf event (_perf_ioctl). */
 import type { ErrnoName } from '../../abi/errno.ts';
 import { PERF_IOC_FLAG_GROUP, PerfIoc } from '../../abi/perf.ts';
+import { bytesText } from '../../base/byte-text.ts';
+import { PAGE_SIZE } from '../../base/bytes.ts';
 import type { Task } from '../../kernel/task.ts';
+import type { ProbeEvent } from '../event/event.ts';
 import { readAttr } from './attr.ts';
-import type { PerfEvent } from './event.ts';
+import type { PerfEvent, RecordFilter } from './event.ts';
 import { validPeriod } from './period.ts';
 
 /** What requests need of the rest of perf. */
 export interface IoctlServices {
   /** The event behind a descriptor; undefined when it is none. */
   eventAt(task: Task, fd: bigint): PerfEvent | undefined;
-  /** Says once what is not done here. */
-  note(text: string): void;
+  parseFilter(text: string, event: ProbeEvent): RecordFilter | ErrnoName;
 }
 
 interface IoctlCall {
@@ -92,9 +94,16 @@ const modify: Handler = ({ event, task, arg }) => {
 const setBpf: Handler = ({ task, arg }) =>
   task.files.get(Number(BigInt.asIntN(32, arg))) === undefined ? 'EBADF' : 'EINVAL';
 
-const setFilter: Handler = (_call, services) => {
-  services.note('PERF_EVENT_IOC_SET_FILTER answers EINVAL: events are not filtered here');
-  return 'EINVAL';
+/** One filter an event, for good (ftrace_profile_set_filter). */
+const setFilter: Handler = ({ event, task: { mm }, arg }, services) => {
+  const bytes = mm.space.readString(arg, Number(PAGE_SIZE));
+  if (bytes === undefined)
+    return mm.space.read(arg, new Uint8Array(Number(PAGE_SIZE))) < PAGE_SIZE ? 'EFAULT' : 'EINVAL';
+  if (event.filter !== null) return 'EEXIST';
+  const filter = services.parseFilter(bytesText(bytes), event.source.event);
+  if (typeof filter === 'string') return filter;
+  event.filter = filter;
+  return 0;
 };
 
 const REQUESTS: ReadonlyMap<number, Handler> = new Map<number, Handler>([

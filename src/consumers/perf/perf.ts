@@ -9,7 +9,7 @@ import type { Uprobes } from '../../uprobes/index.ts';
 import type { EventContext, ProbeEvent } from '../event/event.ts';
 import type { PerfAttr } from './attr.ts';
 import { checkAfterKind, checkBeforeKind, checkKind } from './check.ts';
-import { PerfEvent, type PerfTarget } from './event.ts';
+import { PerfEvent, type PerfTarget, type RecordFilter } from './event.ts';
 import { type FileServices, PerfFile } from './file.ts';
 import { SampleOutput } from './output.ts';
 import type { Ring } from './ring.ts';
@@ -25,6 +25,8 @@ export interface PerfOptions {
   readonly context: EventContext;
   /** The tracefs event of an id. */
   readonly eventById: (id: number) => ProbeEvent | undefined;
+  /** A filter expression on the fields of an event. */
+  readonly parseFilter: (text: string, event: ProbeEvent) => RecordFilter | ErrnoName;
 }
 
 interface Captured {
@@ -39,16 +41,18 @@ export class Perf implements FileServices {
   readonly #kernel: KernelServices;
   readonly #output: SampleOutput;
   readonly #eventById: PerfOptions['eventById'];
+  readonly parseFilter: PerfOptions['parseFilter'];
   readonly #users = new WeakMap<ProbeEvent, PerfUser>();
   readonly #noted = new Set<string>();
   #events: readonly PerfEvent[] = [];
   #files = new Map<PerfEvent, PerfFile>();
   #nextId = 1n;
 
-  constructor({ kernel, uprobes, context, eventById }: PerfOptions) {
+  constructor({ kernel, uprobes, context, eventById, parseFilter }: PerfOptions) {
     this.context = context;
     this.#kernel = kernel;
     this.#eventById = eventById;
+    this.parseFilter = parseFilter;
     this.#output = new SampleOutput({ uprobes, now: () => kernel.now() });
     kernel.subscribe({
       vmaUnmapping: (mm, start, end) => this.#unmapping(mm, start, end),

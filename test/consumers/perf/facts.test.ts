@@ -9,7 +9,13 @@ import { engines } from '../../helpers/engines.ts';
 import { missing } from '../../helpers/requirements.ts';
 
 const FACTS = join(import.meta.dirname, 'facts');
-const PROGRAMS = ['open', 'sample', 'callchain', 'count', 'ring'];
+const RECORDED = ['open', 'sample', 'callchain', 'count', 'ring'];
+/**
+ * Not recorded yet: its lines follow from the kernel's rules (EINTR and EBUSY between trace and perf,
+ * 16 + 4 + 4 + 5 bytes of record in 36, one filter an event). `facts/record.sh tracepoint` asks.
+ */
+const DERIVED = 'tracepoint';
+const PROGRAMS = [...RECORDED, DERIVED];
 const noCompiler = missing('gcc');
 
 /** Ids are handed out from one counter of the whole system. */
@@ -29,9 +35,9 @@ const lines = (text: string): string[] =>
     .map(withoutIds)
     .filter((line) => !DEPENDS_ON_SCHEDULING.test(line));
 
-/** What the program printed under Linux 6.18 (`facts/record.sh`). */
-const recorded = (name: string): string[] =>
-  lines(readFileSync(join(FACTS, `${name}.k6.18.txt`), 'utf8'));
+/** What the program printed under Linux 6.18 (`facts/record.sh`), or has to print. */
+const expected = (name: string, origin: 'k6.18' | 'derived' = 'k6.18'): string[] =>
+  lines(readFileSync(join(FACTS, `${name}.${origin}.txt`), 'utf8'));
 
 let build = '';
 
@@ -78,8 +84,13 @@ const run = async (engine: EngineFactory, name: string): Promise<string[]> => {
 
 for (const engine of engines)
   describe(`engine ${engine.name}`, () => {
-    it.for(PROGRAMS)('%s: every answer as on Linux 6.18', async (name, ctx) => {
+    it.for(RECORDED)('%s: every answer as on Linux 6.18', async (name, ctx) => {
       ctx.skip(engine.missing !== null || noCompiler !== null, engine.missing ?? noCompiler ?? '');
-      expect(await run(await engine.load(), name)).toEqual(recorded(name));
+      expect(await run(await engine.load(), name)).toEqual(expected(name));
+    });
+
+    it(`${DERIVED}: every answer as the rules of the kernel say`, async (ctx) => {
+      ctx.skip(engine.missing !== null || noCompiler !== null, engine.missing ?? noCompiler ?? '');
+      expect(await run(await engine.load(), DERIVED)).toEqual(expected(DERIVED, 'derived'));
     });
   });

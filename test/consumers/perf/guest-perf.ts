@@ -40,7 +40,8 @@ export class GuestPerf {
     const { kernel, view } = this.guest;
     const uprobes = { profile: findProfile('k6.18')!, pendingReturns: () => null };
     const eventById = (id: number) => (id === EVENT_ID ? this.event : undefined);
-    this.perf = makePerf({ kernel, uprobes, context, eventById }, view);
+    const parseFilter = () => 'EINVAL' as const;
+    this.perf = makePerf({ kernel, uprobes, context, eventById, parseFilter }, view);
   }
 
   /** perf_event_open of the event, for the guest's own task. */

@@ -37,7 +37,13 @@ export class PerfRig {
     this.rig = rig;
     this.context = eventContext(rig.uprobes);
     const { kernel, uprobes } = rig;
-    this.perf = new Perf({ kernel, uprobes, context: this.context, eventById: () => undefined });
+    this.perf = new Perf({
+      kernel,
+      uprobes,
+      context: this.context,
+      eventById: () => undefined,
+      parseFilter: () => 'EINVAL',
+    });
   }
 
   /** Times the arguments of a hit were evaluated. */
