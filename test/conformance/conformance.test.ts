@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineFactory } from '../../src/cpu/engine.ts';
 import { PROFILES } from '../../src/uprobes/index.ts';
-import { engines } from '../helpers/engines.ts';
+import { cpuEngines as engines } from '../helpers/engines.ts';
 import { allRows } from './all-rows.ts';
 import { type Outcome, renderDocument } from './document.ts';
 import { isRow, runRow, Trial } from './row.ts';

@@ -38,6 +38,8 @@ const STOPPED: TaskState = { kind: 'stopped', signal: 0 };
 /** How a call ended. */
 export type Ending =
   | { readonly kind: 'returned' }
+  /** The engine has not got an instruction. */
+  | { readonly kind: 'unsupported' }
   | {
       readonly kind: 'signal';
       readonly signal: number;
@@ -185,7 +187,7 @@ export class Rig {
     task.state = RUNNING;
     this.#ended = null;
     const end = this.kernel.runSlice({ instructions: 100_000 });
-    if (end.kind === 'unsupported') throw new Error(`the engine cannot execute ${end.text}`);
+    if (end.kind === 'unsupported') return { kind: 'unsupported' };
     if (this.#ended === 'end') return { kind: 'returned' };
     if (this.#ended === 'handler') return this.#signal();
     throw new Error(`lost at 0x${task.regs.read(Reg.Rip).toString(16)}`);

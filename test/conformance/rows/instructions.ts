@@ -82,19 +82,17 @@ const RIP_RELATIVE: Readonly<Record<string, RipRelative>> = {
   'call through memory': ripRelative([0xff, 0x15]),
   'jmp through memory': ripRelative([0xff, 0x25]),
   'cmpxchg16b, which uses bx': ripRelative([0x48, 0x0f, 0xc7, 0x0d]),
-};
-
-/** With vvvv = si; the second one names si and di, so bx stands in. */
-const VEX: Readonly<Record<string, RipRelative>> = {
+  // VEX with vvvv = si; the second one names si and di, so bx stands in. Not every engine has them.
   'shlx by si to ax': ripRelative([0xc4, 0xe2, 0xc9, 0xf7, 0x05]),
   'shlx by si to di': ripRelative([0xc4, 0xe2, 0xc9, 0xf7, 0x3d]),
 };
 
 /** Registers and memory after a call of F or a function behind it. */
-const resultOf = (rig: Rig, at: bigint): unknown => {
+const resultOf = (rig: Rig, at: bigint) => {
   rig.mm.space.writeU64(DATA, G);
   rig.mm.space.writeU64(DATA + 8n, 7n);
-  return [rig.call(at, DISTINCT), registersOf(rig), rig.bytes(DATA, 16)];
+  const end = rig.call(at, DISTINCT);
+  return { end, registers: registersOf(rig), memory: rig.bytes(DATA, 16) };
 };
 
 const withData = (rig: Rig): Rig => {
@@ -226,15 +224,20 @@ const rows: Rows = [
     what: 'RIP-relative operands with every scratch register, immediates behind them, call, jmp (VEX where the engine can)',
     from: UNPROBED,
     run(trial) {
-      const cases = { ...RIP_RELATIVE, ...(trial.engine.capabilities.avx && VEX) };
-      const names = Object.keys(cases);
-      const codes = Object.values(cases).map((given, index) => codeAt(placeOf(index), given));
+      const codes = Object.values(RIP_RELATIVE).map((given, index) =>
+        codeAt(placeOf(index), given),
+      );
       const { plain, probed } = bothWith(trial, codes);
-      names.forEach((name, index) => {
+      let steps = 0;
+      Object.keys(RIP_RELATIVE).forEach((name, index) => {
         const at = placeOf(index);
-        expect(resultOf(probed, at), name).toEqual(resultOf(plain, at));
+        const expected = resultOf(plain, at);
+        if (expected.end.kind === 'unsupported') return;
+        expect(resultOf(probed, at), name).toEqual(expected);
+        steps++;
       });
-      expect(probed.uprobes.counters.singleSteps).toBe(names.length);
+      expect(probed.uprobes.counters.singleSteps).toBe(steps);
+      expect(steps).toBeGreaterThanOrEqual(31);
     },
   },
   {
