@@ -97,7 +97,7 @@ export class AddressSpace {
     return protectRange(this.#state, start, size, prot);
   }
 
-  /** mremap(2); special mappings answer EPERM. */
+  /** mremap(2); special mappings neither grow nor move. */
   remap(start: bigint, oldSize: bigint, newSize: bigint, flags: RemapFlags): bigint | MemoryErrno {
     return remapArea(this.#state, start, oldSize, newSize, flags);
   }

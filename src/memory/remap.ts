@@ -1,5 +1,6 @@
 import { least, PAGE_MASK, pageUp } from '../base/bytes.ts';
 import { type Area, clip } from './area.ts';
+import type { SpecialMapping } from './backing.ts';
 import { TASK_SIZE } from './limits.ts';
 import { unmappedArea } from './placement.ts';
 import type { MemoryState } from './state.ts';
@@ -20,11 +21,7 @@ export const remapArea = (
   if (refusal !== null) return refusal;
   const area = state.list.find(start);
   if (area === undefined) return 'EFAULT';
-  if (area.special?.indivisible === true) {
-    if (newSize === oldSize && flags.fixed === undefined) return start;
-    return newSize > oldSize ? 'EFAULT' : 'EINVAL';
-  }
-  if (area.special !== null) return 'EPERM';
+  if (area.special !== null) return remapSpecial(area.special, start, oldSize, newSize, flags);
   if (oldSize === 0n) return 'EINVAL';
   if (flags.fixed !== undefined) return moveTo(state, area, start, oldSize, newSize, flags.fixed);
   if (newSize <= oldSize) return shrink(state, start, oldSize, newSize);
@@ -41,6 +38,20 @@ export const remapArea = (
     }),
   });
   return place === undefined ? 'ENOMEM' : move(state, start, oldSize, newSize, place);
+};
+
+/** VM_DONTEXPAND, and an owner that lets its pages go nowhere. */
+const remapSpecial = (
+  special: SpecialMapping,
+  start: bigint,
+  oldSize: bigint,
+  newSize: bigint,
+  { fixed }: RemapFlags,
+): bigint | MemoryErrno => {
+  if (oldSize === 0n) return 'EINVAL';
+  if (newSize > oldSize) return 'EFAULT';
+  if (newSize === oldSize && fixed === undefined) return start;
+  return special.indivisible === true ? 'EINVAL' : 'EPERM';
 };
 
 const refuse = (

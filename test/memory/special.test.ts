@@ -41,7 +41,8 @@ describe.each([
     const { space, at, special } = make(name, prot);
     space.map({ size: 4096n, prot, special });
     expect(space.vmas().length).toBe(2);
-    expect(space.remap(at, 4096n, 8192n, { mayMove: true })).toBe('EPERM');
+    expect(space.remap(at, 4096n, 8192n, { mayMove: true })).toBe('EFAULT');
+    expect(space.remap(at, 4096n, 4096n, { mayMove: true, fixed: at + 65536n })).toBe('EPERM');
     expect(space.protect(at, 4096n, prot | Prot.Write)).toBe('EACCES');
     expect(space.protect(at, 4096n, Prot.None)).toBeNull();
     expect(space.protect(at, 4096n, prot)).toBeNull();

@@ -107,6 +107,8 @@ for (const engine of engines)
         [0x12000000n, Prot.Read | Prot.Write | Prot.Exec, false, '90'],
         [0x13000000n, Prot.Read | Prot.Write, false, '90'],
         [0x14000000n, Prot.Read | Prot.Exec, true, '90'],
+        // No rights now; that it may be made executable is enough.
+        [0x15000000n, Prot.None, false, 'cc'],
       ] as const;
       for (const when of ['before', 'after'])
         on('k6.18', (rig) => {
@@ -197,6 +199,29 @@ for (const engine of engines)
       });
     });
 
+    it('a file system without execution: no breakpoint (2.3)', () => {
+      on('k6.18', (rig) => {
+        rig.attach(NOP, { entry });
+        rig.map(0x10000000n, Prot.Read, { mayExec: false });
+        expect(rig.bytes(NOP - TEXT + 0x10000000n, 1)).toBe('90');
+      });
+    });
+
+    it('a counter that would fall below zero: the breakpoint stays, and so does the uprobe (2.8)', () => {
+      on('k6.18', (rig) => {
+        const data = 0x20000000n;
+        rig.map(data, Prot.Read | Prot.Write);
+        const handle = rig.attach(NOP, { entry }, { refCtrOffset: COUNTER });
+        rig.mm.space.write(data + COUNTER, Uint8Array.of(0, 0));
+        rig.uprobes.unregister(handle);
+        expect(rig.bytes(NOP, 1)).toBe('cc');
+        expect(rig.log.some((line) => line.includes('leaking uprobe'))).toBe(true);
+        expect(rig.call(NOP)).toEqual({ kind: 'returned' });
+        // It is still the one for this place: another counter contradicts it.
+        expect(rig.uprobes.register(rig.file, NOP - TEXT, { entry })).toBe('EINVAL');
+      });
+    });
+
     it('a counter that was waiting is forgotten when the probe goes first', () => {
       on('k6.18', (rig) => {
         const handle = rig.attach(NOP, { entry }, { refCtrOffset: COUNTER });
@@ -268,12 +293,16 @@ for (const engine of engines)
       });
     });
 
-    it('mremap of the kernel’s own pages is EPERM', () => {
+    it('mremap of the kernel’s own pages: EFAULT to grow (as [vdso] of 6.18.44), EPERM to move', () => {
       on('k6.18', (rig) => {
         rig.attach(MOV, { entry });
         rig.call(MOV);
         const [area = 0n] = rig.specials('[uprobes]');
-        expect(rig.mm.space.remap(area, 0x1000n, 0x2000n, { mayMove: true })).toBe('EPERM');
+        const { space } = rig.mm;
+        expect(space.remap(area, 0x1000n, 0x2000n, { mayMove: true })).toBe('EFAULT');
+        const elsewhere = { mayMove: true, fixed: 0x50000000n };
+        expect(space.remap(area, 0x1000n, 0x1000n, elsewhere)).toBe('EPERM');
+        expect(space.remap(area, 0x1000n, 0x1000n, { mayMove: true })).toBe(area);
       });
     });
 

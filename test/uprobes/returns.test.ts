@@ -15,6 +15,7 @@ const LEAVES = 0x401600n;
 const CALLS_LEAVES = 0x401700n;
 const TRAMPOLINE_BY_HAND = 0x401800n;
 const READS_RETURN = 0x401900n;
+const PUSHES = 0x401a00n;
 
 const TEXT_BYTES: Readonly<Record<string, string>> = {
   // nop; mov $0x1234,%eax; ret
@@ -35,6 +36,8 @@ const TEXT_BYTES: Readonly<Record<string, string>> = {
   '0x401800': 'b8 4f 01 00 00 0f 05 c3',
   // nop; mov (%rsp),%rax; ret
   '0x401900': '90 48 8b 04 24 c3',
+  // push %rdi; jmp C
+  '0x401a00': '57 e9 fa f8 ff ff',
 };
 
 const SIGILL = 4;
@@ -350,6 +353,50 @@ for (const engine of engines)
         rig.call(NOP_FUNCTION);
         const [area = 0n] = rig.specials('[uprobes]');
         expect(rig.call(area)).toMatchObject({ signal: SIGILL, code: SI_KERNEL });
+      });
+    });
+
+    it('a return address that lies half in a page nobody may write: SIGSEGV (spec 4.2 step 5)', () => {
+      on('k6.18', (rig) => {
+        const list: string[] = [];
+        const handle = rig.trace(NOP_FUNCTION, 'f', list, 'both');
+        const page = 0x780000n;
+        rig.mm.space.map({ address: page, placement: 'only', size: 0x1000n, prot: 3 });
+        rig.mm.space.map({ address: page + 0x1000n, placement: 'only', size: 0x1000n, prot: 1 });
+        expect(rig.call(NOP_FUNCTION, { [Reg.Rsp]: page + 0xffcn })).toMatchObject({
+          kind: 'signal',
+          signal: 11,
+          code: SI_KERNEL,
+        });
+        expect([list, handle.missed]).toEqual([['f'], 1]);
+        expect(rig.log).toEqual([
+          `uprobe: return address clobbered: pid=${rig.task.tid}, %sp=0x780ffc, %ip=0x401000`,
+        ]);
+        // None of it can be written: the return is not probed, and that is all.
+        rig.mm.space.protect(page, 0x1000n, 1);
+        rig.call(NOP_FUNCTION, { [Reg.Rsp]: page + 0xf00n });
+        expect(handle.missed).toBe(2);
+      });
+    });
+
+    it('jumped to with the trampoline on the stack and nothing pending: a tail call of nobody, then SIGILL', () => {
+      on('k6.18', (rig) => {
+        const list: string[] = [];
+        rig.trace(C, 'C', list, 'both');
+        rig.call(C);
+        const [area = 0n] = rig.specials('[uprobes]');
+        // push %rdi; jmp C
+        expect(rig.call(PUSHES, { [Reg.Rdi]: area })).toMatchObject({
+          kind: 'signal',
+          signal: SIGILL,
+          code: SI_KERNEL,
+        });
+        expect(list).toEqual(['C', 'C:ret', 'C']);
+        const { tid, tgid } = rig.task;
+        expect(rig.log).toEqual([
+          `uprobe: handle tail call pid/tgid=${tid}/${tgid}`,
+          `uprobe: handle uretprobe, sending SIGILL pid/tgid=${tid}/${tgid}`,
+        ]);
       });
     });
 

@@ -125,7 +125,11 @@ export class Rig {
   }
 
   /** Maps the whole text file once more. */
-  map(address: bigint, prot: number, options: { readonly shared?: boolean } = {}): void {
+  map(
+    address: bigint,
+    prot: number,
+    options: { readonly shared?: boolean; readonly mayExec?: boolean } = {},
+  ): void {
     const size = (this.file.size + 4095n) & ~4095n;
     const result = this.mm.space.map({
       address,

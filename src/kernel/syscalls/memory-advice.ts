@@ -23,6 +23,8 @@ const discard: Advice = (space, vma, start, end) => {
 const anonymousOnly: Advice = (_space, { file, shared }) =>
   file === null && !shared ? null : 'EINVAL';
 const nothing: Advice = () => null;
+/** VM_IO and VM_DONTEXPAND: such pages stay out of children and core files. */
+const notSpecial: Advice = (_space, { special }) => (special === null ? null : 'EINVAL');
 
 /** What each advice does to one vma. Advice that is only a hint does nothing. */
 const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
@@ -32,13 +34,11 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
     Madv.SEQUENTIAL,
     Madv.WILLNEED,
     Madv.DONTFORK,
-    Madv.DOFORK,
     Madv.MERGEABLE,
     Madv.UNMERGEABLE,
     Madv.HUGEPAGE,
     Madv.NOHUGEPAGE,
     Madv.DONTDUMP,
-    Madv.DODUMP,
     Madv.KEEPONFORK,
     Madv.COLD,
     Madv.PAGEOUT,
@@ -46,6 +46,8 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
     Madv.POPULATE_WRITE,
   ].map((advice): [number, Advice] => [advice, nothing]),
   [Madv.DONTNEED, discard],
+  [Madv.DOFORK, notSpecial],
+  [Madv.DODUMP, notSpecial],
   [Madv.FREE, anonymousOnly],
   [Madv.WIPEONFORK, anonymousOnly],
 ]);

@@ -1,5 +1,5 @@
 /** Pending returns of a task: arming them at entry, running them at return (spec section 4). */
-import { u64 } from '../../base/bytes.ts';
+import { u64, view } from '../../base/bytes.ts';
 import { Reg } from '../../cpu/engine.ts';
 import type { Task } from '../../kernel/task.ts';
 import { areaOf } from '../xol/area.ts';
@@ -70,9 +70,29 @@ const dropStale = (shared: Shared, taskState: TaskState, sp: bigint, atCall: boo
   }
 };
 
-/** The function's own ret must find the trampoline on the shadow stack, too. */
-const hijackShadowStack = (task: Task, trampoline: bigint): boolean =>
-  task.mm.engine.shadowStack?.replaceTop(trampoline) ?? true;
+const returnAddress = new Uint8Array(8);
+
+/**
+ * Makes the word at sp the trampoline's address, and with it the shadow stack's newest entry, which
+ * the function's own ret will be compared with. A half-written address kills the program.
+ */
+const hijack = (shared: Shared, task: Task, sp: bigint, trampoline: bigint): boolean => {
+  const { space, engine } = task.mm;
+  view(returnAddress).setBigUint64(0, trampoline, true);
+  const stored = space.write(sp, returnAddress);
+  if (stored === returnAddress.length) {
+    const kept = !shared.profile.uretShadowStack || engine.shadowStack?.replaceTop(trampoline);
+    if (kept === false) forceSegv(shared, task);
+    return kept !== false;
+  }
+  if (stored > 0) {
+    shared.kernel.log(
+      `uprobe: return address clobbered: pid=${task.tid}, %sp=0x${sp.toString(16)}, %ip=0x${task.regs.read(Reg.Rip).toString(16)}`,
+    );
+    forceSegv(shared, task);
+  }
+  return false;
+};
 
 /**
  * prepare_uretprobe: makes the function return to the trampoline.
@@ -93,11 +113,7 @@ export const arm = (shared: Shared, task: Task, instance: ReturnInstance): boole
   const word = space.readU64(sp);
   if (word === undefined) return false;
   const chained = word === area.address;
-  if (!chained && !space.writeU64(sp, area.address)) return false;
-  if (!chained && shared.profile.uretShadowStack && !hijackShadowStack(task, area.address)) {
-    forceSegv(shared, task);
-    return false;
-  }
+  if (!chained && !hijack(shared, task, sp, area.address)) return false;
   dropStale(shared, taskState, sp, !chained);
   const newest = taskState.instances.at(-1);
   if (chained && newest === undefined) {

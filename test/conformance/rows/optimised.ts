@@ -399,13 +399,13 @@ const rows: Rows = [
   },
   {
     id: 'C87',
-    what: 'no free page within reach: an int3 for ever, also once there is room',
+    what: 'no free page within reach: an int3 for the uprobe’s life, also once there is room',
     from: 'Linux 6.18.44 (nop5)',
     applies: optimises,
     run(trial) {
       const rig = trial.rig(returns(trial));
       const held = fillAround(rig);
-      rig.attach(F, counting({ count: 0 }));
+      const handle = rig.attach(F, counting({ count: 0 }));
       rig.call(F);
       expect(rig.bytes(F, 1)).toBe('cc');
       rig.mm.space.unmap(held, 0x10000n);
@@ -413,6 +413,11 @@ const rows: Rows = [
       expect(rig.bytes(F, 1)).toBe('cc');
       expect(rig.specials('[uprobes-trampoline]')).toEqual([]);
       expect(rig.uprobes.counters.int3Hits).toBe(2);
+      // The mark is the uprobe's: a new one tries again.
+      rig.uprobes.unregister(handle);
+      rig.attach(F, counting({ count: 0 }));
+      rig.call(F);
+      expectCall(rig, trial);
     },
   },
   {
