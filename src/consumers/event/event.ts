@@ -80,10 +80,12 @@ export class ProbeEvent {
     return probe;
   }
 
-  /** Takes a probe out. Preconditions: the event is not enabled. */
+  /** Takes a probe out. */
   remove(probe: Probe): void {
     const index = this.#probes.indexOf(probe);
-    if (index >= 0) this.#probes.splice(index, 1);
+    if (index < 0) return;
+    this.#probes.splice(index, 1);
+    probe.unregister();
   }
 
   /** Whether any user wants hits in an address space. */

@@ -59,6 +59,14 @@ export class TraceControl {
     return null;
   }
 
+  /** The answer puts everything back. */
+  capture(): () => void {
+    const restores = [this.events.capture(), this.array.capture()];
+    return () => {
+      for (const restore of restores) restore();
+    };
+  }
+
   /** Text of `uprobe_events`. */
   listing(): string {
     return this.events.probes.map(({ definition }) => `${listingOf(definition)}\n`).join('');

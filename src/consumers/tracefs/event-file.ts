@@ -100,6 +100,22 @@ export class EventFile implements EventUser {
     return found;
   }
 
+  /** The answer puts everything back; the event restores its users itself. */
+  capture(): () => void {
+    const { muted, wasEnabled, filterText } = this;
+    const holders = this.#holders;
+    const filter = this.#filter;
+    const triggers = this.#triggers;
+    const restores = triggers.map((trigger) => trigger.capture());
+    return () => {
+      Object.assign(this, { muted, wasEnabled });
+      this.setFilter(filter, filterText);
+      this.#holders = holders;
+      this.#setTriggers(triggers);
+      for (const restore of restores) restore();
+    };
+  }
+
   record(record: EventRecord): void {
     const needed = this.#triggersNeedRecord;
     if (!needed) for (const trigger of this.#triggers) trigger.fire();

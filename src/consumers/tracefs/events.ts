@@ -70,12 +70,24 @@ export class TraceEvents {
     return this.#probes.find(({ event }) => event.group === group && event.name === name)?.event;
   }
 
-  /** Forgets a probe. Preconditions: its event is not enabled. */
+  /** Forgets a probe. */
   remove(probe: Probe): void {
     const index = this.#probes.indexOf(probe);
     if (index < 0) return;
     this.#probes.splice(index, 1);
     probe.event.remove(probe);
+  }
+
+  /** The answer puts everything back. */
+  capture(): () => void {
+    const probes = [...this.#probes];
+    const nextId = this.#nextId;
+    const events = this.all.map((event) => [event, event.capture()] as const);
+    return () => {
+      this.#probes.splice(0, Number.POSITIVE_INFINITY, ...probes);
+      this.#nextId = nextId;
+      for (const [event, state] of events) event.restore(state);
+    };
   }
 
   #check(bound: BoundDefinition, inode: Inode): Refusal | null {

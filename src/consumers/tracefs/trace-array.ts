@@ -68,6 +68,23 @@ export class TraceArray {
     sink.emit({ ...traceRecord(probe.event, stored), regs });
   }
 
+  /** The answer puts everything back. */
+  capture(): () => void {
+    const { on, lost } = this;
+    const ring = this.ring.capture();
+    const errors = this.errors.capture();
+    const files = [...this.#files];
+    const restores = files.map(([, file]) => file.capture());
+    return () => {
+      Object.assign(this, { on, lost });
+      this.ring.restore(ring);
+      this.errors.restore(errors);
+      this.#files.clear();
+      for (const [event, file] of files) this.#files.set(event, file);
+      for (const restore of restores) restore();
+    };
+  }
+
   /** A record of the buffer as data. */
   decode(stored: StoredRecord): TraceRecord {
     return traceRecord(this.#events.get(stored.view.getUint16(TYPE_AT, true))!, stored);

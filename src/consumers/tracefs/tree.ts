@@ -57,6 +57,14 @@ export class TracefsTree implements FileTree {
     return 'EACCES';
   }
 
+  capture(): unknown {
+    return this.#control.capture();
+  }
+
+  restore(state: unknown): void {
+    (state as () => void)();
+  }
+
   /** The mount's way to open a file; undefined = a directory. */
   openSpecial(path: string): OpenFile | ErrnoName | undefined {
     const node = this.node(path);

@@ -65,6 +65,14 @@ export class Trigger {
     this.action.act();
   }
 
+  /** The answer puts the count back. */
+  capture(): () => void {
+    const left = this.#left;
+    return () => {
+      this.#left = left;
+    };
+  }
+
   /** A line of the `trigger` file, without the line end. */
   text(): string {
     const count = this.#left === null ? 'unlimited' : `count=${this.#left}`;
