@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Sample } from '../../../src/abi/perf.ts';
 import { decodeSample } from '../../../src/consumers/perf/index.ts';
 import { PROFILES, type Profile } from '../../../src/uprobes/index.ts';
-import { engines } from '../../helpers/engines.ts';
+import { cpuEngines } from '../../helpers/engines.ts';
 import { END, Rig } from '../../uprobes/rig.ts';
 import { attr, PerfRig } from './perf-rig.ts';
 
@@ -37,7 +37,7 @@ const expected = (rig: Rig): Readonly<Record<Profile['userCallchains'], readonly
   'returns-and-push': [INNER, AFTER_CALL, END],
 });
 
-for (const engine of engines)
+for (const engine of cpuEngines)
   describe(`engine ${engine.name}`, () => {
     it.for(PROFILES)('$name: $userCallchains', async ({ name, userCallchains }, ctx) => {
       if (engine.missing !== null) ctx.skip(engine.missing);

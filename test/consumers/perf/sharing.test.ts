@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProbeEvent } from '../../../src/consumers/event/event.ts';
 import type { EventRecord } from '../../../src/consumers/event/event-record.ts';
 import { HandlerResult } from '../../../src/uprobes/index.ts';
-import { engines } from '../../helpers/engines.ts';
+import { cpuEngines } from '../../helpers/engines.ts';
 import { Rig } from '../../uprobes/rig.ts';
 import { PerfRig } from './perf-rig.ts';
 
@@ -70,7 +70,7 @@ const subsets = Array.from({ length: 1 << names.length }, (_, mask) =>
   names.filter((_name, index) => (mask >> index) & 1),
 );
 
-for (const engine of engines)
+for (const engine of cpuEngines)
   describe(`engine ${engine.name}`, () => {
     it(`evaluates once for each event that wants it, in all ${subsets.length} combinations`, async (ctx) => {
       if (engine.missing !== null) ctx.skip(engine.missing);
