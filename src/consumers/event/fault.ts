@@ -1,5 +1,6 @@
 import { type ErrnoName, errnoNumber } from '../../abi/errno.ts';
 import { TraplineError } from '../../base/errors.ts';
+import { HINTS } from './hints.ts';
 
 /** What the kernel writes into error_log (Linux 6.18.44), by the kernel's own code names. */
 export const FAULT_TEXT = {
@@ -127,10 +128,11 @@ export const faultError = (fault: DefinitionFault): TraplineError => {
   const reason = fault.log
     ? FAULT_TEXT[fault.log.code]
     : (fault.reason ?? 'not a probe definition');
+  const hint = fault.log === null ? undefined : HINTS[fault.log.code];
   const errno = `${fault.errno}, errno ${errnoNumber(fault.errno)}`;
   return new TraplineError(
     'bad-probe',
     `probe "${fault.command}": ${reason}${place(fault)} (${errno})`,
-    { errno: fault.errno },
+    { errno: fault.errno, ...(hint !== undefined && { hint }) },
   );
 };
