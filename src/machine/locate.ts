@@ -34,9 +34,15 @@ export class Locator {
     this.#base = base;
   }
 
+  /** The guest path that a definition's path means. */
+  absolute(path: string): string {
+    if (path === PROGRAM_PATH) return this.#program;
+    return path.startsWith('/') ? path : `${this.#base.replace(/\/$/, '')}/${path}`;
+  }
+
   /** The file of a path as definitions write it. */
   inode(path: string): Inode | ErrnoName {
-    return this.#files.inode(this.#absolute(path));
+    return this.#files.inode(this.absolute(path));
   }
 
   /** What a definition's path leads to; the look-up the definition parser asks for. */
@@ -52,7 +58,7 @@ export class Locator {
    * @throws TraplineError `bad-probe`, or `bad-elf` where symbols are needed
    */
   places(site: Site, probe: string): readonly Place[] {
-    const path = this.#absolute(site.path);
+    const path = this.absolute(site.path);
     const inode = this.#files.inode(path);
     if (typeof inode === 'string')
       throw refusal(probe, `${path} is not in the guest's file view`, inode, SHOW_IT);
@@ -79,11 +85,6 @@ export class Locator {
     const image = ElfImage.parse(bytes.subarray(0, inode.read(0n, bytes)), inode.path);
     this.#images.set(inode, image);
     return image;
-  }
-
-  #absolute(path: string): string {
-    if (path === PROGRAM_PATH) return this.#program;
-    return path.startsWith('/') ? path : `${this.#base.replace(/\/$/, '')}/${path}`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
 import { hex } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
+import { PROGRAM_PATH } from '../consumers/event/site.ts';
 import { attachMulti, type MultiHandlers, MultiLink } from '../consumers/multi/link.ts';
 import { matcher } from '../consumers/multi/pattern.ts';
 import { MultiFlag, type MultiSite, type MultiSurroundings } from '../consumers/multi/request.ts';
@@ -62,8 +63,9 @@ export class MultiAttacher {
 
   /** @throws TraplineError `bad-probe` with the errno of libbpf or of the kernel */
   attach(target: MultiTarget, handlers: MultiHandlers, options: MultiOptions): MultiLinkHandle {
-    const { path = '@', cookies = null, refCtrOffsets = null, pid = 0 } = options;
-    const wish = `${path}:${describe(target)}`;
+    const { cookies = null, refCtrOffsets = null, pid = 0 } = options;
+    const path = this.#locator.absolute(options.path ?? PROGRAM_PATH);
+    const wish = `${options.path ?? PROGRAM_PATH}:${describe(target)}`;
     if ('pattern' in target && (cookies ?? refCtrOffsets) !== null)
       throw refusal(wish, 'cookies and counters go with symbols or offsets', 'EINVAL');
     const offsets = this.#offsets(target, path, wish);

@@ -51,8 +51,8 @@ for (const engine of engines)
         { cookies: [70n, 20n] },
       );
       expect(link.sites).toEqual([
-        { path: '@', offset: functionOffset(COUNT, 7), refCtrOffset: 0n, cookie: 70n },
-        { path: '@', offset: functionOffset(COUNT, 2), refCtrOffset: 0n, cookie: 20n },
+        { path: '/many', offset: functionOffset(COUNT, 7), refCtrOffset: 0n, cookie: 70n },
+        { path: '/many', offset: functionOffset(COUNT, 2), refCtrOffset: 0n, cookie: 20n },
       ]);
       await machine.run();
       expect(seen).toEqual([20n, 70n]);
@@ -104,6 +104,35 @@ for (const engine of engines)
       // Functions 0 to 2. On 3 the newer link runs first; once detached, no handler runs.
       expect(hits).toBe(3);
       expect(machine.stats().int3_hits).toBe(4);
+    });
+
+    test('a link may be closed while its instruction is stepped, and by its return handler', async (machine) => {
+      // The second instruction of a function is its ret, which is stepped.
+      const offsets = [1, 2, 3].map((n) => functionOffset(COUNT, n) + 1n);
+      let steps = 0;
+      const stepped = machine.uprobeMulti(
+        { offsets },
+        {
+          entry: () => {
+            if (++steps === 2) stepped.close();
+            return undefined;
+          },
+        },
+      );
+      let returns = 0;
+      const returning = machine.uprobeMulti(
+        { symbols: [functionName(5), functionName(6)] },
+        {
+          return: () => {
+            returns++;
+            returning.close();
+            return undefined;
+          },
+        },
+      );
+      expect(await machine.run()).toEqual({ kind: 'exit', status: 0 });
+      // Closed by its own handler the uprobe is gone: that ret runs in its place, without a step.
+      expect([steps, returns, machine.stats().single_steps]).toEqual([2, 1, 1]);
     });
 
     test(
