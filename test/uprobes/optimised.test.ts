@@ -341,6 +341,41 @@ for (const engine of engines)
       });
     });
 
+    it('a site within reach of two trampolines: nop5 takes the newest, nop10 the lowest (spec 5.2)', () => {
+      const GIB = 1n << 30n;
+      const used = (profile: ProfileName, at: bigint, size: bigint, order: readonly bigint[]) => {
+        let target = 0n;
+        on(profile, (rig) => {
+          rig.map(TEXT + 3n * GIB, Prot.Read | Prot.Exec);
+          rig.map(TEXT + GIB + GIB / 2n, Prot.Read | Prot.Exec);
+          rig.attach(at, { entry: () => HandlerResult.Continue });
+          for (const where of order) rig.call(at + where);
+          const bytes = Buffer.from(rig.bytes(at + GIB + GIB / 2n, Number(size)), 'hex');
+          target = at + GIB + GIB / 2n + size + BigInt(bytes.readInt32LE(Number(size) - 4));
+          expect(rig.specials('[uprobes-trampoline]').length).toBe(2);
+        });
+        return target;
+      };
+      const low = TEXT - 0x1000n;
+      const high = TEXT + 3n * GIB - 0x1000n;
+      const between = GIB + GIB / 2n;
+      expect(used('k6.18', NOP5, 5n, [0n, 3n * GIB, between])).toBe(high);
+      expect(used('k6.18', NOP5, 5n, [3n * GIB, 0n, between])).toBe(low);
+      expect(used('k7.3', NOP10, 10n, [0n, 3n * GIB, between])).toBe(low);
+      expect(used('k7.3', NOP10, 10n, [3n * GIB, 0n, between])).toBe(low);
+    });
+
+    it('two sites share a trampoline', () => {
+      on('k6.18', (rig) => {
+        for (const at of [NOP5, RED_ZONE + 5n]) {
+          rig.attach(at, { entry: () => HandlerResult.Continue });
+          rig.call(at === NOP5 ? NOP5 : RED_ZONE);
+          expect(rig.bytes(at, 1)).toBe('e8');
+        }
+        expect(rig.specials('[uprobes-trampoline]').length).toBe(1);
+      });
+    });
+
     it('no page within reach: int3 for ever, in all mappings (C87, slots.txt)', () => {
       on('k6.18', (rig) => {
         const blocks: bigint[] = [];
@@ -384,6 +419,28 @@ for (const engine of engines)
           rig.uprobes.unregister(handle, { caller: null });
           expect(rig.bytes(NOP5, 5)).toBe(bytes);
           expect(rig.call(NOP5)).toEqual({ kind: 'returned' });
+        });
+    });
+
+    it('another process attaches: k6.18 and k7.1 write an int3 over the call, later ones nothing (spec 5.7)', () => {
+      for (const [profile, bytes] of [
+        ['k6.18', 'ccfbd8ffff'],
+        ['k7.1', 'ccfbd8ffff'],
+        ['k7.1.5', 'e8fbd8ffff'],
+      ] as const)
+        on(profile, (rig) => {
+          const list: string[] = [];
+          rig.trace(NOP5, 'first', list, 'entry');
+          rig.call(NOP5);
+          const entry = () => {
+            list.push('second');
+            return HandlerResult.Continue;
+          };
+          rig.uprobes.register(rig.file, NOP5 - TEXT, { entry }, { caller: null });
+          expect(rig.bytes(NOP5, 5)).toBe(bytes);
+          expect(rig.call(NOP5)).toEqual({ kind: 'returned' });
+          expect(list).toEqual(['first', 'second', 'first']);
+          expect(rig.bytes(NOP5, 5)).toBe('e8fbd8ffff');
         });
     });
 

@@ -4,6 +4,7 @@ import { Reg } from '../../../src/cpu/engine.ts';
 import { counting } from '../registers.ts';
 import { isRow, type Rows } from '../row.ts';
 import optimised from './optimised.ts';
+import returns from './returns.ts';
 
 const F = 0x401000n;
 const RETURNED = { kind: 'returned' };
@@ -13,11 +14,13 @@ const CONTROL_PROTECTION = { kind: 'signal', signal: 11, code: 10, trapNumber: 2
 const rows: Rows = [
   {
     id: 'C17',
-    what: 'C1 to C10 on a CPU with a shadow stack',
+    what: 'C1 to C10, recursion (C79), tail calls (C80) and `ret $16` (C85) on a CPU with a shadow stack',
     from: 'self-test uprobe_syscall (shadow stack)',
     applies: ({ uretShadowStack }) => uretShadowStack,
     async run(trial) {
-      const group = optimised.filter(isRow).filter(({ id }) => /^C([1-9]|10)b?$/.test(id));
+      const group = [...optimised, ...returns]
+        .filter(isRow)
+        .filter(({ id }) => /^C([1-9]b?|10|79|80|85)$/.test(id));
       for (const row of group)
         if (row.applies?.(trial.profile) ?? true) await row.run(trial.withShadowStack());
     },
