@@ -44,6 +44,8 @@ export interface StoredRecord {
 export class RingBuffer {
   /** Records that were overwritten unread. */
   overrun = 0;
+  /** Those of them that {@link takeLost} has not told of. */
+  #lost = 0;
   /** Records that are in it. */
   entries = 0;
   #pages: Page[] = [];
@@ -67,6 +69,7 @@ export class RingBuffer {
   clear(): void {
     this.#spare.push(...this.#pages.splice(0));
     this.overrun = 0;
+    this.#lost = 0;
     this.entries = 0;
   }
 
@@ -113,17 +116,26 @@ export class RingBuffer {
     return record;
   }
 
+  /** How many records were overwritten since the last call. */
+  takeLost(): number {
+    const lost = this.#lost;
+    this.#lost = 0;
+    return lost;
+  }
+
   capture(): unknown {
     const { overrun, entries } = this;
+    const lost = this.#lost;
     const limit = this.#limit;
     const pages = this.#pages.map((page) => ({ ...page, bytes: page.bytes.slice(0, page.end) }));
-    return { overrun, entries, limit, pages, comms: [...this.#comms] };
+    return { overrun, lost, entries, limit, pages, comms: [...this.#comms] };
   }
 
   /** Preconditions: `state` is from {@link capture} of this object. */
   restore(state: unknown): void {
     const saved = state as {
       overrun: number;
+      lost: number;
       entries: number;
       limit: number;
       pages: Page[];
@@ -131,6 +143,7 @@ export class RingBuffer {
     };
     this.clear();
     this.overrun = saved.overrun;
+    this.#lost = saved.lost;
     this.entries = saved.entries;
     this.#limit = saved.limit;
     this.#comms = [...saved.comms];
@@ -165,6 +178,7 @@ export class RingBuffer {
   #dropOldest(): void {
     const page = this.#pages.shift()!;
     this.overrun += page.records;
+    this.#lost += page.records;
     this.entries -= page.records;
     this.#spare.push(page);
   }

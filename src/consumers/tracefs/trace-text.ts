@@ -21,10 +21,13 @@ const header = (entries: number, written: number): string =>
 /** The line of a record with its end. */
 export const lineOf = (record: TraceRecord): string => `${traceLine(record)}\n`;
 
+/** What `trace_pipe` says before a record when older ones were overwritten; `trace` does not. */
+export const lostLine = (count: number): string =>
+  count === 0 ? '' : `CPU:0 [LOST ${count} EVENTS]\n`;
+
 /** Text of the `trace` file. */
 export const traceText = (array: TraceArray): string => {
   const { ring } = array;
-  const lost = ring.overrun > 0 ? `CPU:0 [LOST ${ring.overrun} EVENTS]\n` : '';
   const lines = Array.from(ring, (stored) => lineOf(array.decode(stored)));
-  return `${header(ring.entries, ring.entries + ring.overrun)}${lost}${lines.join('')}`;
+  return `${header(ring.entries, ring.entries + ring.overrun)}${lines.join('')}`;
 };

@@ -6,7 +6,7 @@ import type { Attributes, DirectoryEntry, FileTree } from '../../kernel/files/tr
 import type { TraceControl } from './control.ts';
 import type { DirectoryNode, TextNode, TraceNode } from './nodes.ts';
 import type { TraceArray } from './trace-array.ts';
-import { lineOf } from './trace-text.ts';
+import { lineOf, lostLine } from './trace-text.ts';
 
 const TRACEFS = { major: 0, minor: 12 };
 
@@ -106,9 +106,10 @@ const openPipe = (path: string, attributes: Attributes, array: TraceArray): Open
   let given = false;
   const fill = (wanted: number): void => {
     while (rest.length < wanted) {
+      const lost = array.ring.takeLost();
       const stored = array.ring.shift();
       if (stored === undefined) return;
-      const line = textBytes(lineOf(array.decode(stored)));
+      const line = textBytes(lostLine(lost) + lineOf(array.decode(stored)));
       const longer = new Uint8Array(rest.length + line.length);
       longer.set(rest);
       longer.set(line, rest.length);
