@@ -2,7 +2,9 @@
 import { PAGE_SIZE, toHex } from '../../base/bytes.ts';
 import { type FuzzCase, returns } from '../case.ts';
 import { TEXT, usualRegisters } from '../guest/layout.ts';
+import type { Verdict } from '../run/verdict.ts';
 import { type Context, withBytes, withSite } from './context.ts';
+import { type Line, relink } from './listing.ts';
 
 /** The words of `trapline fuzz --json`. */
 export type Cause =
@@ -35,8 +37,8 @@ const bytesBefore = ({ line, site }: Context): Uint8Array =>
   line.bytes.subarray(0, site - line.offset);
 
 /** The difference goes, or the probe is refused, when it stands at the instruction's start. */
-const startIsHarmless = ({ test, line, run }: Context): boolean => {
-  const { kind } = run(withSite(test, line.offset));
+const startIsHarmless = ({ test, site, line, run }: Context): boolean => {
+  const { kind } = run(withSite(test, site, line.offset));
   return kind === 'same' || kind === 'skipped';
 };
 
@@ -93,6 +95,12 @@ const vexAsBranch = ({ insn, explanation }: Context): string | null =>
 const isSkipped = ({ test, site, insn, run }: Context): boolean =>
   run(withBytes(test, site, nopsFor(insn.length))).kind === 'same';
 
+/** D5 is REX2 to the kernel's decoder, and to this CPU nothing. */
+const rex2 = ({ insn, explanation, line }: Context): string | null =>
+  insn.rex.length === 2 && explanation.verdict === 'emulate' && line.mnemonic === '(bad)'
+    ? 'd5 is read as REX2, which the CPU need not have: what should be an invalid opcode is emulated'
+    : null;
+
 const lostExchange = (context: Context): string | null => {
   const { insn } = context;
   const exchanges = isOpcode(context, 0x90) && ((insn.rex.at(-1) ?? 0) & 1) === 1;
@@ -123,23 +131,34 @@ const stackFaultAtSite = (context: Context): string | null => {
     : null;
 };
 
-/** It reads what lies below sp. */
-const readsRedZone = ({ lines }: Context): boolean => lines.some(({ text }) => /\[rsp-/.test(text));
+const readsBelowSp = ({ text }: Line): boolean => /\[rsp-/.test(text);
 
 /** What the call and its trampoline push: an address in the text, cx, r11, ax. */
-const showsPushed = ({ verdict: { differences, reference } }: Context): boolean => {
-  const pushed = new Set(usualRegisters());
-  for (const value of reference.regs) pushed.add(value);
-  return differences.some(({ got }) => {
+const showsPushed = (verdict: Verdict): boolean => {
+  if (verdict.kind !== 'different') return false;
+  const pushed = new Set([...usualRegisters(), ...verdict.reference.regs]);
+  return verdict.differences.some(({ got }) => {
     const value = /^0x/.test(got) ? BigInt(got) : 0n;
     return pushed.has(value) || (value >= TEXT.start && value < TEXT.start + 0x2000n);
   });
 };
 
-const redZoneClobber = (context: Context): string | null =>
-  readsRedZone(context) && showsPushed(context) && isOptimised(context)
+/** The site, and the loads from below sp, without what is computed from them. */
+const onlyLoads = ({ test, lines, site }: Context): FuzzCase | null => {
+  const kept = lines.filter((line) => line.offset === site || readsBelowSp(line));
+  const relinked = relink(kept, test.code.length / 2);
+  if (relinked === null) return null;
+  return { ...withSite(test, site, relinked.moved(site)), code: toHex(relinked.code) };
+};
+
+const redZoneClobber = (context: Context): string | null => {
+  const { lines, verdict, run } = context;
+  if (!lines.some(readsBelowSp) || !isOptimised(context)) return null;
+  const bare = showsPushed(verdict) ? null : onlyLoads(context);
+  return showsPushed(verdict) || (bare !== null && showsPushed(run(bare)))
     ? 'the call that replaces the nop stores into the red zone below sp, where the function keeps data'
     : null;
+};
 
 const returnStackFault = ({ verdict, test }: Context): string | null => {
   const { signal, regs } = verdict.probed;
@@ -185,12 +204,29 @@ const readsDeadFrame = (context: Context): string | null => {
     : null;
 };
 
+/** Nobody calls the place of a return probe. */
+const insideFunction = ({ test, site, lines }: Context): string | null => {
+  const called = lines.some(
+    ({ mnemonic, relative }) =>
+      mnemonic === 'call' && (relative === null || relative.target === site),
+  );
+  return returns(test) && site > 0 && !called
+    ? 'a return probe inside a function takes whatever sp points at for the return address'
+    : null;
+};
+
+const usesReturnAddress = ({ test, lines }: Context): string | null =>
+  returns(test) && lines.some(({ text }) => /^pop|\[rsp\]|\[rsp\+/.test(text))
+    ? 'the function works with its return address, and finds that of the return trampoline'
+    : null;
+
 const ROWS: readonly Row[] = [
   { cause: 'prefix-before-site', explains: prefixBeforeSite },
   { cause: 'mid-instruction', explains: midInstruction },
   { cause: 'syscall-clobber', explains: syscallClobber },
   { cause: 'tf-leak', explains: tfLeak },
   { cause: 'vex-as-branch', explains: vexAsBranch },
+  { cause: 'other', explains: rex2 },
   { cause: 'lost-exchange', explains: lostExchange },
   { cause: 'stack-fault-at-site', explains: stackFaultAtSite },
   { cause: 'red-zone-clobber', explains: redZoneClobber },
@@ -198,6 +234,8 @@ const ROWS: readonly Row[] = [
   { cause: 'other', explains: badReturn },
   { cause: 'other', explains: longInt3 },
   { cause: 'other', explains: readsDeadFrame },
+  { cause: 'other', explains: insideFunction },
+  { cause: 'other', explains: usesReturnAddress },
 ];
 
 const how = ({ explanation, test }: Context): string => {
@@ -231,11 +269,14 @@ const moment = ({ verdict }: Context): string => {
   return /far/.test(verdict.when) ? ' in a mapping far from the first trampoline' : '';
 };
 
-export const diagnose = (context: Context): Diagnosis => {
-  for (const { cause, explains } of ROWS) {
-    const title = explains(context);
-    if (title !== null) return { cause, title };
-  }
+/** @param contexts of each probe of one case */
+export const diagnose = (contexts: readonly [Context, ...Context[]]): Diagnosis => {
+  for (const { cause, explains } of ROWS)
+    for (const context of contexts) {
+      const title = explains(context);
+      if (title !== null) return { cause, title };
+    }
+  const [context] = contexts;
   const title = `\`${context.line.mnemonic}\` at the site, ${how(context)}: ${what(context)}${moment(context)}`;
   return { cause: 'other', title };
 };

@@ -2,8 +2,8 @@
 import { fromHex } from '../../base/bytes.ts';
 import { type FuzzCase, returns } from '../case.ts';
 import type { Guest } from '../guest/guest.ts';
-import { FAR_TEXT } from '../guest/layout.ts';
-import type { Outcome } from '../guest/outcome.ts';
+import { FAR_TEXT, PAGE } from '../guest/layout.ts';
+import { type Outcome, SP } from '../guest/outcome.ts';
 import { type Allowed, withoutAllowed } from './allowed.ts';
 import { compare, compareHits, type Difference } from './compare.ts';
 import { Debugger } from './debugger.ts';
@@ -37,6 +37,12 @@ const comparesHits = (test: FuzzCase, { starts }: CodeFacts): boolean =>
     test.probes.some(({ consumers }) => consumers.some(({ acts }) => acts !== undefined)));
 
 const FILE_CHANGED: Difference = { what: 'file', expected: 'its own bytes', got: 'others' };
+
+/** A function that has made its return address its stack reads our breakpoint there, or the trampoline. */
+const isStackOf = ({ regs }: Outcome, area: bigint): boolean =>
+  (regs[SP] ?? 0n) >= area && (regs[SP] ?? 0n) < area + BigInt(2 * PAGE);
+
+const NOTHING: ReadonlySet<bigint> = new Set();
 
 const skipped = (why: SkipReason): Verdict => ({ kind: 'skipped', why });
 
@@ -74,9 +80,11 @@ export class CaseRun {
     const verdict = this.#against({ near, far, plain });
     if (verdict.kind !== 'different') return verdict;
     // Rare enough to look twice.
-    if (this.#facts.unreliable || compare(plain, steppedRun(guest, test)).length > 0)
+    const stepped = steppedRun(guest, test);
+    if (this.#facts.unreliable || compare(plain, stepped.outcome).length > 0)
       return skipped('engine');
-    return returns(test) ? this.#withReturnsSeen(verdict, { near, far, plain }) : verdict;
+    const last = returns(test) ? this.#withReturnsSeen(verdict, { near, far, plain }) : verdict;
+    return last.kind === 'different' ? { ...last, executed: stepped.executed } : last;
   }
 
   /** Functions with return probes may see that: what is left when they are allowed to. */
@@ -85,7 +93,7 @@ export class CaseRun {
     const isAllowed = this.#allowed.some(({ name }) => name === 'return-address');
     if (returnTo === null || !isAllowed) return verdict;
     const second = this.#against({ near: this.#reference(returnTo), far, plain });
-    return second.kind === 'same' ? second : verdict;
+    return second;
   }
 
   #reference(returnTo?: bigint): Expected {
@@ -117,9 +125,11 @@ export class CaseRun {
     if (near.hits !== null && counted) found.push(...compareHits(near.hits, this.#log.seen));
     if (!this.#guest.fileIsIntact()) found.push(FILE_CHANGED);
     if (found.length === 0) return { kind: 'same' };
-    const differences = withoutAllowed(found, { reference, probed }, this.#allowed);
+    const area = this.#guest.areaAddress();
+    if (area !== null && isStackOf(reference, area)) return skipped('lost');
+    const differences = withoutAllowed(found, { reference, probed, area }, this.#allowed);
     return differences.length === 0
       ? { kind: 'same' }
-      : { kind: 'different', when, differences, reference, probed };
+      : { kind: 'different', when, differences, reference, probed, executed: NOTHING };
   }
 }

@@ -21,6 +21,12 @@ const pathOf = (before: UprobeCounters, after: UprobeCounters): string =>
     .flatMap(([name, count]) => (count > before[name as keyof UprobeCounters] ? [name] : []))
     .join('+');
 
+/**
+ * Which trampoline a far call finds depends on those there are, and they are never unmapped. A process that had a
+ * probe once may still look at every int3, also at the long form.
+ */
+const needsItsOwn = ({ far, code }: FuzzCase): boolean => far === true || code.includes('cd03');
+
 export class Runner {
   readonly #options: RunnerOptions;
   /** Making an engine costs as much as many cases: one serves all guests, until it breaks. */
@@ -80,15 +86,15 @@ export class Runner {
   }
 
   #run(test: FuzzCase): Verdict {
-    // Trampolines are never unmapped, and which one a far call finds depends on those there are.
-    if (test.far === true) this.#dropGuest();
+    const alone = needsItsOwn(test);
+    if (alone) this.#dropGuest();
     const guest = this.#guestOf(test.profile);
     if (test.far === true) guest.mapFar();
     const before = { ...guest.uprobes.counters };
     const run = new CaseRun(guest, test, this.#options.allowed ?? ALLOWED);
     const verdict = run.verdict();
     this.lastPath = `${run.siteKind} ${pathOf(before, guest.uprobes.counters)} ${run.ended} ${test.profile}`;
-    if (test.far === true) this.#dropGuest();
+    if (alone) this.#dropGuest();
     return verdict;
   }
 }

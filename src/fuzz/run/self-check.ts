@@ -19,6 +19,8 @@ class Stepper implements Watcher {
 
   /** TF is set, and not by the program. */
   #ours = false;
+  /** Where the instructions that ran begin. */
+  readonly executed = new Set<bigint>();
 
   constructor(guest: Guest) {
     this.#guest = guest;
@@ -62,6 +64,7 @@ class Stepper implements Watcher {
   #prepare(task: Task): void {
     const { engine } = this.#guest.mm;
     const at = task.regs.read(Reg.Rip);
+    this.executed.add(at);
     const length = lengthIfShowsTf(this.#guest.mm, at);
     this.#ours = length === null && (task.regs.read(Reg.Rflags) & Flag.TF) === 0n;
     if (length === null) {
@@ -80,12 +83,17 @@ class Stepper implements Watcher {
   }
 }
 
+export interface SteppedRun {
+  readonly outcome: Outcome;
+  readonly executed: ReadonlySet<bigint>;
+}
+
 /** Preconditions: no probe is attached. */
-export const steppedRun = (guest: Guest, test: FuzzCase): Outcome => {
+export const steppedRun = (guest: Guest, test: FuzzCase): SteppedRun => {
   const stepper = new Stepper(guest);
   guest.watcher = stepper;
   try {
-    return guest.call(test);
+    return { outcome: guest.call(test), executed: stepper.executed };
   } finally {
     stepper.clear();
     guest.watcher = null;

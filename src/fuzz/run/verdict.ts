@@ -15,6 +15,8 @@ export interface Different {
   readonly differences: readonly Difference[];
   readonly reference: Outcome;
   readonly probed: Outcome;
+  /** Addresses of the instructions that ran, unprobed. */
+  readonly executed: ReadonlySet<bigint>;
 }
 
 /** What a case came to. */

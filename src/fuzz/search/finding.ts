@@ -5,7 +5,7 @@ import type { ProfileName } from '../../uprobes/index.ts';
 import { PROFILE_NAMES } from '../../uprobes/index.ts';
 import type { FuzzCase } from '../case.ts';
 import { type Cause, type Diagnosis, diagnose } from '../diagnose/causes.ts';
-import { contextOf } from '../diagnose/context.ts';
+import { contextsOf } from '../diagnose/context.ts';
 import { listingOf } from '../diagnose/listing.ts';
 import { shrink } from '../diagnose/shrink.ts';
 import { TEXT } from '../guest/layout.ts';
@@ -91,10 +91,10 @@ const reasonOf = (runner: Runner, small: FuzzCase): Diagnosis => {
   if (verdict.kind === 'crash')
     return { cause: 'other', title: `the engine breaks down: ${verdict.message}` };
   if (verdict.kind !== 'different') return { cause: 'other', title: 'not the same every time' };
-  const context = contextOf(small, verdict, (variant) => runner.run(variant));
-  return context === null
+  const [first, ...others] = contextsOf(small, verdict, (variant) => runner.run(variant));
+  return first === undefined
     ? { cause: 'other', title: 'bytes that do not decode at the site' }
-    : diagnose(context);
+    : diagnose([first, ...others]);
 };
 
 const differsUnder = (runner: Runner, small: FuzzCase): ProfileName[] =>
