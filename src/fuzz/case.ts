@@ -26,8 +26,11 @@ export type RegisterName = (typeof REGISTER_NAMES)[number];
 export interface Act {
   readonly hit: number;
   readonly on: 'entry' | 'return';
-  /** `ip`: `value` is an offset into the code; `sp`: it is added; others: it is put there. */
-  readonly set: RegisterName | 'ip' | 'flags';
+  /**
+   * `ip`: `value` is an offset into the code; `sp`: it is added; other registers: it is put there. `signal`: that one
+   * is sent to the task.
+   */
+  readonly set: RegisterName | 'ip' | 'flags' | 'signal';
   readonly value: string;
 }
 
@@ -72,6 +75,14 @@ export interface FuzzCase {
 /** Some consumer has a return handler. */
 export const returns = ({ probes }: Pick<FuzzCase, 'probes'>): boolean =>
   probes.some(({ consumers }) => consumers.some(({ kind }) => kind !== 'entry'));
+
+/** What the handlers do besides looking. */
+export const actsOf = ({ probes }: Pick<FuzzCase, 'probes'>): readonly Act[] =>
+  probes.flatMap(({ consumers }) => consumers.flatMap(({ acts }) => acts ?? []));
+
+/** Probes come and go between the calls. */
+export const hasMoments = ({ probes }: Pick<FuzzCase, 'probes'>): boolean =>
+  probes.some(({ from, until }) => from !== undefined || until !== undefined);
 
 const fail = (what: string): never => {
   throw new SyntaxError(`not a fuzzing case: ${what}`);

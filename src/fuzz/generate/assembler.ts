@@ -51,7 +51,8 @@ export class Assembler {
 
   /** The code, or null when a short jump does not reach. */
   finish(): Uint8Array | null {
-    for (const part of this.later.splice(0)) part();
+    // Parts may add parts.
+    for (let part = this.later.shift(); part !== undefined; part = this.later.shift()) part();
     const code = Uint8Array.from(this.bytes);
     const words = new DataView(code.buffer);
     for (const { at, size, label } of this.#fixups) {

@@ -2,6 +2,7 @@
 import { toHex } from '../../base/bytes.ts';
 import type { ProfileName } from '../../uprobes/index.ts';
 import {
+  type Act,
   type CaseConsumer,
   type CaseProbe,
   type FuzzCase,
@@ -9,6 +10,7 @@ import {
   type RegisterName,
 } from '../case.ts';
 import type { Random } from '../random.ts';
+import type { Start } from './assembler.ts';
 import { type Generated, generateBytes, generateFunction } from './function.ts';
 
 /** Values at which something changes. */
@@ -48,27 +50,56 @@ const chooseSite = (random: Random, { code, starts }: Generated): number => {
   return random.pick(starts.filter((start) => start.kind === kind)).offset;
 };
 
-const consumer = (random: Random): CaseConsumer => ({
-  kind: random.chance(75) ? 'entry' : random.pick(['return', 'session'] as const),
-});
+/** Kernels on which a handler may move ip: before 6.18 the instruction ran all the same. */
+const MAY_MOVE_IP: ReadonlySet<string> = new Set(['k6.18', 'k7.1', 'k7.1.5', 'k7.3']);
+
+const act = (random: Random, on: Act['on'], { profile, starts }: Place): Act => {
+  const hit = random.below(3);
+  const what = random.below(20);
+  if (what === 0) return { hit, on, set: 'signal', value: random.pick(['0xa', '0xc']) };
+  if (what < 3 && on === 'entry' && MAY_MOVE_IP.has(profile))
+    return { hit, on, set: 'ip', value: `0x${random.pick(starts).offset.toString(16)}` };
+  if (what < 5) return { hit, on, set: 'sp', value: random.pick(['-0x8', '0x8', '-0x100']) };
+  if (what < 7) return { hit, on, set: 'flags', value: random.pick(['0x202', '0xad7', '0x246']) };
+  return { hit, on, set: random.pick(SETTABLE), value: random.pick(INTERESTING) };
+};
+
+interface Place {
+  readonly profile: ProfileName;
+  readonly starts: readonly Start[];
+}
+
+const consumer = (random: Random, place: Place): CaseConsumer => {
+  const kind = random.chance(75) ? 'entry' : random.pick(['return', 'session'] as const);
+  if (!random.chance(12)) return { kind };
+  const on = kind === 'session' ? random.pick(['entry', 'return'] as const) : kind;
+  return { kind, acts: [act(random, on, place)] };
+};
 
 /** Return probes go where functions begin. */
-const probe = (random: Random, generated: Generated): CaseProbe => {
-  const first = consumer(random);
-  const consumers = random.chance(10) ? [first, consumer(random)] : [first];
+const probe = (random: Random, generated: Generated, profile: ProfileName): CaseProbe => {
+  const place = { profile, starts: generated.starts };
+  const first = consumer(random, place);
+  const consumers = random.chance(10) ? [first, consumer(random, place)] : [first];
   const returns = consumers.some(({ kind }) => kind !== 'entry');
   const site = returns ? random.pick(generated.functions) : chooseSite(random, generated);
   return { site, consumers };
 };
 
-const probes = (random: Random, generated: Generated): CaseProbe[] => {
+const probes = (random: Random, generated: Generated, profile: ProfileName): CaseProbe[] => {
   const found: CaseProbe[] = [];
   const count = random.chance(85) ? 1 : 2 + random.below(2);
-  while (found.length < count) found.push(probe(random, generated));
+  while (found.length < count) found.push(probe(random, generated, profile));
   return found;
 };
 
 const PAGE_OFFSETS = [0x100, 0x100, 0x100, 0xff8, 0xff0, 0xfe0];
+
+/** Some come late or go early. */
+const withMoment = (random: Random, one: CaseProbe): CaseProbe => {
+  if (!random.chance(4) || one.consumers.some(({ acts }) => acts !== undefined)) return one;
+  return random.chance(50) ? { ...one, from: 1 } : { ...one, until: 1 };
+};
 
 /** A call that may miss its trampoline: the optimisable nop at the start is what matters. */
 const farCase = (random: Random, profile: ProfileName): FuzzCase => {
@@ -97,7 +128,7 @@ export const generateCase = (random: Random, profiles: readonly ProfileName[]): 
     profile,
     at,
     code: toHex(generated.code),
-    probes: probes(random, generated),
+    probes: probes(random, generated, profile).map((one) => withMoment(random, one)),
     calls: random.chance(60) ? 2 : 1 + random.below(3),
     regs: registers(random),
     seed: random.below(16),

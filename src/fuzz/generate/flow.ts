@@ -150,6 +150,27 @@ const redZone: Snippet = {
   },
 };
 
+/** A callee that does not return: longjmp without the library. */
+const longJump: Snippet = {
+  kind: 'longjmp',
+  weight: 2,
+  add(asm, random, at) {
+    const [target, callee] = [asm.label(), asm.label()];
+    asm.functions.push(callee);
+    asm.relative('lea-code', [0x4c, 0x8d, 0x05], target, 4); // lea target(%rip),%r8
+    asm.emit('move', 0x49, 0x89, 0xe1); // mov %rsp,%r9
+    asm.relative('call', [0xe8], callee, 4);
+    few(asm, random, at);
+    asm.place(target);
+    asm.later.push(() => {
+      asm.place(callee);
+      if (random.chance(40)) asm.relative('call', [0xe8], subroutine(asm, random, at, RET), 4);
+      asm.emit('stack-switch', 0x4c, 0x89, 0xcc); // mov %r9,%rsp
+      asm.emit('jump-indirect', 0x41, 0xff, 0xe0); // jmp *%r8
+    });
+  },
+};
+
 /** A function that calls itself, about as often as returns can be pending. */
 const recursion: Snippet = {
   kind: 'recursion',
@@ -183,4 +204,5 @@ export const FLOW: readonly Snippet[] = [
   badStack,
   redZone,
   recursion,
+  longJump,
 ];

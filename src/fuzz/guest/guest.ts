@@ -1,6 +1,6 @@
 /** A bare process: text from a file, data, a stack. It lives on from case to case. */
 import { Frame, SigContext, SigInfoLayout, UContext } from '../../abi/sigframe.ts';
-import { NSIG, Sa, Sig } from '../../abi/signals.ts';
+import { NSIG, Sa, SiCode, Sig } from '../../abi/signals.ts';
 import { view } from '../../base/bytes.ts';
 import { type Engine, FX_IMAGE_SIZE, Prot, Reg } from '../../cpu/engine.ts';
 import { FileTable } from '../../kernel/files/file-table.ts';
@@ -171,6 +171,11 @@ export class Guest {
   /** Drops what a case may have left with the task: pending returns, a step that never ended. */
   forget(): void {
     this.kernel.hooks.exit(this.task);
+  }
+
+  /** As kill(2) from another process. */
+  sendSignal(signal: number): void {
+    this.kernel.sendSignal(this.task, { signal, code: SiCode.SI_USER });
   }
 
   /** Gives the engine back with nothing mapped on it; the guest is unusable afterwards. */

@@ -1,6 +1,7 @@
 /** One case on one guest: the function as it is, then probed. */
 import { fromHex } from '../../base/bytes.ts';
-import { type FuzzCase, returns } from '../case.ts';
+import { findProfile } from '../../uprobes/index.ts';
+import { actsOf, type FuzzCase, hasMoments, returns } from '../case.ts';
 import type { Guest } from '../guest/guest.ts';
 import { FAR_TEXT, PAGE } from '../guest/layout.ts';
 import { type Outcome, SP } from '../guest/outcome.ts';
@@ -27,14 +28,23 @@ interface References {
   readonly plain: Outcome;
 }
 
+/** A debugger can do what the probes do: in the middle of an instruction it would spoil as much as they. */
+const canModel = (test: FuzzCase, { starts }: CodeFacts): boolean =>
+  !hasMoments(test) && test.probes.every(({ site }) => starts.has(site));
+
 /** Handlers are compared only where there is more to see than that entries are hit. */
-const comparesHits = (test: FuzzCase, { starts }: CodeFacts): boolean =>
-  // In the middle of an instruction a debugger's breakpoint spoils as much as a probe's.
-  test.probes.every(
-    ({ site, from, until }) => starts.has(site) && from === undefined && until === undefined,
-  ) &&
-  (returns(test) ||
-    test.probes.some(({ consumers }) => consumers.some(({ acts }) => acts !== undefined)));
+const comparesHits = (test: FuzzCase, facts: CodeFacts): boolean =>
+  canModel(test, facts) && (returns(test) || actsOf(test).length > 0);
+
+/** Before 6.18 the probed instruction ran even when a handler had moved ip. */
+const movesIpInVain = (test: FuzzCase): boolean =>
+  findProfile(test.profile)?.skipInsnWhenIpChanged === false &&
+  actsOf(test).some(({ set }) => set === 'ip');
+
+const isUnmodelled = (test: FuzzCase, facts: CodeFacts): boolean =>
+  movesIpInVain(test) ||
+  (!canModel(test, facts) && actsOf(test).length > 0) ||
+  (hasMoments(test) && test.states === true);
 
 const FILE_CHANGED: Difference = { what: 'file', expected: 'its own bytes', got: 'others' };
 
@@ -51,7 +61,7 @@ export class CaseRun {
   readonly #test: FuzzCase;
   readonly #allowed: readonly Allowed[];
   readonly #facts: CodeFacts;
-  readonly #log = new HitLog();
+  readonly #log: HitLog;
   /** How the unprobed function ended. */
   ended = '';
 
@@ -59,6 +69,7 @@ export class CaseRun {
     this.#guest = guest;
     this.#test = test;
     this.#allowed = allowed;
+    this.#log = new HitLog((signal) => guest.sendSignal(signal));
     this.#facts = factsOfCode(fromHex(test.code) ?? new Uint8Array());
   }
 
@@ -70,6 +81,7 @@ export class CaseRun {
   verdict(): Verdict {
     const guest = this.#guest;
     const test = this.#test;
+    if (isUnmodelled(test, this.#facts)) return skipped('unmodelled');
     guest.load(test, this.#facts.vector);
     const near = this.#reference();
     const { end, signal } = near.outcome;

@@ -80,6 +80,7 @@ export class Debugger implements Watcher {
     if (!this.#planted.has(at)) return false;
     task.regs.write(Reg.Rip, at);
     if (this.#step?.next === at) this.#endStep(task);
+    if (at === this.#returnTo) this.#dropStale(task.regs.read(Reg.Rsp));
     const newest = this.#pending.at(-1);
     if (at === this.#returnTo && newest !== undefined) {
       task.regs.write(Reg.Rip, newest.returnTo);
@@ -114,6 +115,16 @@ export class Debugger implements Watcher {
     engine.peek(at, byte);
     this.#planted.set(at, byte);
     engine.poke(at, INT3);
+  }
+
+  /** Frames below the one that returns were left without returning. */
+  #dropStale(sp: bigint): void {
+    for (;;) {
+      const [older, newest] = this.#pending.slice(-2);
+      if (older === undefined || newest === undefined) return;
+      if (older.stack >= sp || older.stack === newest.stack) return;
+      this.#pending.pop();
+    }
   }
 
   /** Calls the handlers, newest first. */

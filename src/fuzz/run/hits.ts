@@ -18,24 +18,20 @@ const COMPARED = [...Array(18).keys()] as RegIndex[];
 export const registersNow = (regs: RegisterFile): BigUint64Array =>
   BigUint64Array.from(COMPARED, (reg) => regs.read(reg));
 
-const registerOf = (name: Act['set']): RegIndex => {
+const registerOf = (name: Exclude<Act['set'], 'signal'>): RegIndex => {
   if (name === 'ip') return Reg.Rip;
   return name === 'flags' ? Reg.Rflags : REGISTERS[name];
-};
-
-/** @param entry address of the code's first byte */
-const perform = ({ set, value }: Act, regs: RegisterFile, entry: bigint): void => {
-  const reg = registerOf(set);
-  const number = value.startsWith('-') ? -BigInt(value.slice(1)) : BigInt(value);
-  if (set === 'ip') regs.write(reg, entry + number);
-  else if (set === 'sp') regs.write(reg, regs.read(reg) + number);
-  else regs.write(reg, number);
 };
 
 /** The handlers of one case: they note what they see, and do what the case says. */
 export class HitLog {
   readonly seen: SeenHit[] = [];
   readonly #counts = new Map<string, number>();
+  readonly #sendSignal: (signal: number) => void;
+
+  constructor(sendSignal: (signal: number) => void) {
+    this.#sendSignal = sendSignal;
+  }
 
   /** One call begins. */
   clear(): void {
@@ -55,6 +51,20 @@ export class HitLog {
     const key = `${probe}.${consumer}.${on}`;
     const hit = this.#counts.get(key) ?? 0;
     this.#counts.set(key, hit + 1);
-    for (const act of does.acts) if (act.on === on && act.hit === hit) perform(act, regs, entry);
+    for (const act of does.acts)
+      if (act.on === on && act.hit === hit) this.#perform(act, regs, entry);
+  }
+
+  /** @param entry address of the code's first byte */
+  #perform({ set, value }: Act, regs: RegisterFile, entry: bigint): void {
+    const number = value.startsWith('-') ? -BigInt(value.slice(1)) : BigInt(value);
+    if (set === 'signal') {
+      this.#sendSignal(Number(number));
+      return;
+    }
+    const reg = registerOf(set);
+    if (set === 'ip') regs.write(reg, entry + number);
+    else if (set === 'sp') regs.write(reg, regs.read(reg) + number);
+    else regs.write(reg, number);
   }
 }

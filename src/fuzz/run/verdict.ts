@@ -3,9 +3,9 @@ import type { Difference } from './compare.ts';
 
 /**
  * Why a case says nothing: a probe is refused, the engine lacks an instruction or does not agree with itself, the
- * function does not end.
+ * function does not end, or the reference cannot do what the handlers do.
  */
-export type SkipReason = 'refused' | 'unsupported' | 'engine' | 'lost';
+export type SkipReason = 'refused' | 'unsupported' | 'engine' | 'lost' | 'unmodelled';
 
 /** The probed function differs from the unprobed one. */
 export interface Different {
