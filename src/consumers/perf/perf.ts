@@ -12,7 +12,7 @@ import { checkAfterKind, checkBeforeKind, checkKind } from './check.ts';
 import { PerfEvent, type PerfTarget, type RecordFilter } from './event.ts';
 import { type FileServices, PerfFile } from './file.ts';
 import { SampleOutput } from './output.ts';
-import type { Ring } from './ring.ts';
+import type { Ring, RingMapping } from './ring.ts';
 import { PerfUser } from './user.ts';
 
 /** 516 KiB: the kernel's default, for the one CPU there is. */
@@ -178,14 +178,24 @@ export class Perf implements FileServices {
     return new Set(this.#events.flatMap(({ ring }) => ring ?? []));
   }
 
-  /** perf_mmap_close, for every mapping in the range. */
-  #unmapping(mm: Mm, start: bigint, end: bigint): void {
+  /** perf_mmap_close, for every mapping that is gone or about to go. */
+  #drop(isGone: (mapping: RingMapping) => boolean): void {
     for (const ring of this.#rings())
       for (const mapping of ring.mappings) {
-        if (mapping.mm !== mm || mapping.address < start || mapping.address >= end) continue;
+        if (!isGone(mapping)) continue;
         ring.unmap(mapping);
         this.#detach(ring, mapping.event);
       }
+  }
+
+  #unmapping(mm: Mm, start: bigint, end: bigint): void {
+    this.#drop((one) => one.mm === mm && one.address >= start && one.address < end);
+  }
+
+  /** An address space goes with its last task, all mappings with it. */
+  #dropUnused(leaving: Task | null): void {
+    const tasks = this.#kernel.tasks().filter((task) => task !== leaving);
+    this.#drop(({ mm }) => !tasks.some((task) => task.mm === mm));
   }
 
   /** Who has no mapping of its own left loses the ring; when none is left at all, everybody does. */
@@ -207,6 +217,7 @@ export class Perf implements FileServices {
   }
 
   #exec(task: Task): void {
+    this.#dropUnused(null);
     for (const event of this.#events) {
       if (event.target.task !== task) continue;
       if (event.attr.flags.has('enableOnExec')) event.enable();
@@ -219,5 +230,6 @@ export class Perf implements FileServices {
       if (event.target.task === task) event.exit();
       event.heirs = event.heirs.filter((heir) => heir !== task);
     }
+    this.#dropUnused(task);
   }
 }

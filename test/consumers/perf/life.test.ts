@@ -65,6 +65,16 @@ describe('a perf event and its tasks', () => {
     expect(polled(perf, ends)).toBe(POLLHUP);
   });
 
+  it('takes its breakpoints along when the process ends, mapped or not', () => {
+    const perf = new GuestPerf();
+    const { kernel, task } = perf.guest;
+    perf.map(perf.open());
+    perf.open();
+    expect(perf.event.enabled).toBe(true);
+    kernel.exitGroup(task, { kind: 'exit', status: 0 });
+    expect(perf.event.enabled).toBe(false);
+  });
+
   it('hangs up when its task has ended', () => {
     const perf = new GuestPerf();
     const fd = perf.open({ wakeup: 1 });
@@ -73,6 +83,7 @@ describe('a perf event and its tasks', () => {
     expect(polled(perf, fd)).toBe(POLLIN);
     perf.guest.kernel.hooks.exit(perf.guest.task);
     perf.hit();
+    // The ring went with the last task of the address space.
     expect([polled(perf, fd), perf.count(fd)]).toEqual([POLLHUP, 1n]);
   });
 });
