@@ -1,4 +1,5 @@
 // npm run verify:kernel: every case of fixtures/cases through `trapline verify`, on this machine's kernel.
+//   npm run verify:kernel -- [--engine NAME] [CASE…]    only these
 //
 // The cases name their files below /trapline, so the checkout is bound there in a mount namespace of
 // our own; outside of it nothing is to be seen.
@@ -6,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 const GUEST_ROOT = '/trapline';
@@ -41,10 +43,10 @@ const commandOf = (text) => {
     else if (key === 'env') options.push('--env', value);
     else if (key === 'stdin') input = unescaped(value);
   }
-  return { words: ['verify', ...options, '--', program, ...args], program, input };
+  return { words: [...options, '--', program, ...args], program, input };
 };
 
-const runCase = (file) => {
+const runCase = (file, engine) => {
   const name = file.slice(0, -'.case'.length);
   const { words, program, input } = commandOf(
     readFileSync(join(CHECKOUT, 'fixtures/cases', file), 'utf8'),
@@ -55,19 +57,24 @@ const runCase = (file) => {
     return 'not run';
   }
   const main = join(CHECKOUT, 'dist/cli/main.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
-    input,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [main, 'verify', '--engine', engine, ...words],
+    {
+      input,
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    },
+  );
   console.log(`${name}: ${status === 0 ? 'equal' : `status ${status}`}`);
   if (status !== 0) console.log(stdout + stderr);
   return status === 0 ? 'equal' : 'different';
 };
 
-const inside = () => {
+const inside = (wanted, engine) => {
   const files = readdirSync(join(CHECKOUT, 'fixtures/cases')).sort();
-  const results = files.map(runCase);
+  const chosen = files.filter((file) => wanted.length === 0 || wanted.includes(file.slice(0, -5)));
+  const results = chosen.map((file) => runCase(file, engine));
   const count = (result) => results.filter((one) => one === result).length;
   console.log(
     `${count('equal')} equal, ${count('different')} different, ${count('not run')} not run`,
@@ -75,7 +82,7 @@ const inside = () => {
   process.exitCode = count('different') > 0 || count('equal') === 0 ? 1 : 0;
 };
 
-const outside = async () => {
+const outside = async (args) => {
   const { whyNotHere } = await import('../dist/host/node/verify/index.js');
   const reason = whyNotHere();
   if (reason !== null) {
@@ -85,8 +92,8 @@ const outside = async () => {
   }
   const made = !existsSync(GUEST_ROOT);
   if (made) mkdirSync(GUEST_ROOT);
-  const script = `mount --bind "$1" ${GUEST_ROOT} && exec "$2" "$3" inside`;
-  const words = ['sh', CHECKOUT, process.execPath, fileURLToPath(import.meta.url)];
+  const script = `mount --bind "$0" ${GUEST_ROOT} && exec "$@"`;
+  const words = [CHECKOUT, process.execPath, fileURLToPath(import.meta.url), 'inside', ...args];
   const { status } = spawnSync('unshare', ['--mount', 'sh', '-c', script, ...words], {
     stdio: 'inherit',
   });
@@ -94,5 +101,12 @@ const outside = async () => {
   process.exitCode = status ?? 1;
 };
 
-if (process.argv[2] === 'inside') inside();
-else await outside();
+const [first, ...rest] = process.argv.slice(2);
+if (first === 'inside') {
+  const { values, positionals } = parseArgs({
+    args: rest,
+    options: { engine: { type: 'string', default: 'unicorn' } },
+    allowPositionals: true,
+  });
+  inside(positionals, values.engine);
+} else await outside(process.argv.slice(2));

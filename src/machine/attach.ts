@@ -4,6 +4,7 @@ import { TraplineError } from '../base/errors.ts';
 import type { Consumer, Profile, Uprobes } from '../uprobes/index.ts';
 import { explain } from '../uprobes/index.ts';
 import type { Place } from './locate.ts';
+import { whyRefused } from './refusal.ts';
 
 const COPY_SIZE = 16;
 
@@ -70,28 +71,11 @@ export class Attacher {
 
   /** The kernel's refusal in words. */
   refusal(errno: ErrnoName, place: Spot, description: string): TraplineError {
-    const { reason, hint } = this.#why(errno, place);
+    const { reason, hint } = whyRefused(errno, place, this.#profile);
     return new TraplineError(
       'bad-probe',
       `probe "${description}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
       { errno, ...(hint !== null && { hint }) },
     );
-  }
-
-  #why(errno: ErrnoName, place: Spot): { readonly reason: string; readonly hint: string | null } {
-    const { inode, offset, refCtr } = place;
-    if (offset > inode.size)
-      return { reason: `offset 0x${offset.toString(16)} is outside the file`, hint: null };
-    if (errno === 'EIO') return { reason: 'the offset is the end of the file', hint: null };
-    if (errno === 'ENOTSUPP' || errno === 'ENOEXEC') {
-      const bytes = new Uint8Array(COPY_SIZE);
-      inode.read(offset, bytes);
-      const pageOffset = Number(offset & PAGE_MASK);
-      const { reason, advice } = explain(bytes, this.#profile, { pageOffset });
-      return { reason, hint: advice };
-    }
-    if (refCtr % 2n !== 0n)
-      return { reason: 'the reference counter is at an odd offset', hint: null };
-    return { reason: 'the kernel refuses it', hint: null };
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '../uprobes/index.ts';
 import { Printer } from '../x86/print.ts';
 import { offsetSteps, type Step, symbolSteps, usdtSteps } from './derivation.ts';
+import { disagreement } from './disagreement.ts';
 import { findSymbol, findUsdt, isNoPlace } from './names.ts';
 import { type Named, namedPlaces, type Probeable, problemsOf } from './probeable.ts';
 
@@ -25,6 +26,8 @@ export interface BytesExplanation extends Explanation {
   readonly bytes: string;
   /** Disassembly in AT&T syntax. */
   readonly text: string;
+  /** How the kernel's decoder and the disassembler differ on length or validity; null = they agree. */
+  readonly disagreement: string | null;
 }
 
 /** Judges bare instructions; holds a disassembler, so make one and call it often. */
@@ -39,10 +42,15 @@ export class BytesExplainer {
   /** @param bytes the instruction; what follows it is ignored */
   explain(bytes: Uint8Array): BytesExplanation {
     const explanation = explain(bytes, this.#profile);
+    // What lies behind the bytes reads as 0, as behind the end of a file.
+    const copy = new Uint8Array(COPY_SIZE);
+    copy.set(bytes.subarray(0, COPY_SIZE));
+    const { text, length } = this.#printer.read(copy, BARE_ADDRESS);
     return {
       bytes: toHex(bytes),
       ...explanation,
-      text: this.#printer.print(bytes.subarray(0, 15), BARE_ADDRESS),
+      text,
+      disagreement: disagreement(explanation.length, length),
     };
   }
 
@@ -54,6 +62,8 @@ export class BytesExplainer {
 /** One site under one kernel. */
 export interface SiteExplanation extends Explanation {
   readonly profile: string;
+  /** As in {@link BytesExplanation}. */
+  readonly disagreement: string | null;
   /** What the slot holds, for `step`: one text an instruction. */
   readonly slotText: string | null;
   /** The page an optimised site calls; null where the site stays an int3. */
@@ -115,13 +125,14 @@ export class ProgramInspector {
     const bytes = this.#bytesAt(offset);
     const address = this.#image.addressOfOffset(offset) ?? null;
     const printer = new Printer();
-    const text = printer.print(bytes, address ?? 0n);
+    const { text, length } = printer.read(bytes, address ?? 0n);
     const explanations = profiles.map((profile): SiteExplanation => {
       const explanation = this.#explainAt(offset, profile);
       const slot = explanation.xol === null ? undefined : fromHex(explanation.xol);
       return {
         profile: profile.name,
         ...explanation,
+        disagreement: disagreement(explanation.length, length),
         slotText: slot === undefined ? null : printer.print(slot, 0n),
         trampoline: explanation.optimisable ? listing(printer, optimisedTrampoline(profile)) : null,
       };

@@ -27,13 +27,22 @@ export class Printer {
    * @param address where it lies, for relative targets
    */
   print(bytes: Uint8Array, address: bigint): string {
+    return this.read(bytes, address).text;
+  }
+
+  /** As {@link print}, with the instruction's length; null when there is no instruction. */
+  read(
+    bytes: Uint8Array,
+    address: bigint,
+  ): { readonly text: string; readonly length: number | null } {
     const decoder = new Decoder(64, bytes, DecoderOptions.None);
     decoder.ip = address;
     const instruction = decoder.decode();
-    const text = instruction.isInvalid ? BAD : this.#formatter.format(instruction);
+    const { isInvalid, length } = instruction;
+    const text = isInvalid ? BAD : this.#formatter.format(instruction);
     instruction.free();
     decoder.free();
-    return text;
+    return { text, length: isInvalid ? null : length };
   }
 
   /** Prints instruction after instruction; bytes that do not decode end the list. */
@@ -41,21 +50,12 @@ export class Printer {
     const lines: PrintedInstruction[] = [];
     for (let at = 0; at < bytes.length; ) {
       const rest = bytes.subarray(at);
-      const size = this.#length(rest);
-      if (size === 0) break;
-      lines.push({ bytes: rest.subarray(0, size), text: this.print(rest, address + BigInt(at)) });
-      at += size;
+      const { text, length } = this.read(rest, address + BigInt(at));
+      if (length === null) break;
+      lines.push({ bytes: rest.subarray(0, length), text });
+      at += length;
     }
     return lines;
-  }
-
-  #length(bytes: Uint8Array): number {
-    const decoder = new Decoder(64, bytes, DecoderOptions.None);
-    const instruction = decoder.decode();
-    const size = instruction.isInvalid ? 0 : instruction.length;
-    instruction.free();
-    decoder.free();
-    return size;
   }
 
   free(): void {

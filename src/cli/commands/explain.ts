@@ -38,13 +38,13 @@ const fileBytes = (path: string): Uint8Array[] =>
 
 type Verdict = Pick<
   BytesExplanation,
-  'verdict' | 'errno' | 'reason' | 'advice' | 'optimisable' | 'xol' | 'scratch'
+  'verdict' | 'errno' | 'reason' | 'advice' | 'optimisable' | 'xol' | 'scratch' | 'disagreement'
 >;
 
 /** What follows the verdict's word. */
-const because = ({ errno, reason, advice }: Verdict): string => {
+const because = ({ errno, reason, advice, disagreement }: Verdict): string => {
   const code = errno === null ? '' : `${errno} (${errnoNumber(errno)}): `;
-  return `${code}${reason}${advice === null ? '' : `; ${advice}`}`;
+  return code + [reason, disagreement, advice].filter((part) => part !== null).join('; ');
 };
 
 const slotLine = ({ xol, scratch }: Verdict, text: string | null): string[] => {

@@ -58,7 +58,7 @@ const refuse = (
   reason,
   advice:
     insn === null
-      ? null
+      ? 'attach where an instruction begins'
       : adviceFor(insn, (skipped) => analyseBehind(site, skipped).verdict !== 'refuse'),
 });
 

@@ -1,0 +1,49 @@
+/** Why the kernel refused a registration, and what would work instead. */
+import type { ErrnoName } from '../abi/errno.ts';
+import { hex, PAGE_MASK } from '../base/bytes.ts';
+import type { Inode } from '../memory/backing.ts';
+import { explain, type Profile } from '../uprobes/index.ts';
+
+/** Bytes the kernel copies from a site. */
+const COPY_SIZE = 16;
+
+export interface RefusedPlace {
+  readonly inode: Inode;
+  readonly offset: bigint;
+  readonly refCtr: bigint;
+}
+
+interface Refusal {
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+const instructionRefusal = ({ inode, offset }: RefusedPlace, profile: Profile): Refusal => {
+  const bytes = new Uint8Array(COPY_SIZE);
+  inode.read(offset, bytes);
+  const { reason, advice } = explain(bytes, profile, { pageOffset: Number(offset & PAGE_MASK) });
+  return { reason, hint: advice };
+};
+
+/** In the order of the kernel's own checks (uprobe_register, then the analysis). */
+export const whyRefused = (errno: ErrnoName, place: RefusedPlace, profile: Profile): Refusal => {
+  const { inode, offset, refCtr } = place;
+  const list = `\`trapline list ${inode.path}\` shows what there is`;
+  if (offset > inode.size) {
+    const hint = `it has ${hex(inode.size)} bytes; ${list}`;
+    return { reason: `offset ${hex(offset)} is outside the file`, hint };
+  }
+  if (errno === 'EIO') return { reason: 'the offset is the end of the file', hint: list };
+  if (errno === 'ENOTSUPP' || errno === 'ENOEXEC') return instructionRefusal(place, profile);
+  if (refCtr % 2n !== 0n)
+    return {
+      reason: `the reference counter ${hex(refCtr)} is at an odd offset`,
+      hint: 'a counter is two bytes at an even offset of the file',
+    };
+  if (errno === 'EINVAL')
+    return {
+      reason: 'another probe at this place has a different reference counter',
+      hint: 'give all probes of one place the same (REF_CTR), or none',
+    };
+  return { reason: 'the kernel refuses it', hint: null };
+};
