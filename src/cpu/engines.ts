@@ -21,7 +21,7 @@ export type EngineName = 'unicorn' | 'unicorn-native' | 'core';
 export const ENGINES: Readonly<Record<EngineName, string>> = {
   unicorn: 'Unicorn 1.0 compiled to JavaScript (npm @specy/x86); works with npm alone',
   'unicorn-native': 'the system’s libunicorn 2 (Debian libunicorn2) through koffi; fastest',
-  core: 'our own CPU in WebAssembly; up to SSE2 without x87 so far; the rest is refused by name',
+  core: 'our own CPU in WebAssembly; up to SSE2 so far; the rest is refused by name',
 };
 
 const factory = (kind: UnicornKind): EngineFactory => ({

@@ -27,7 +27,7 @@ export const cpuEngines: readonly TestedEngine[] = (Object.keys(ENGINES) as Engi
   },
 );
 
-/** Parts of x86-64-v1 that an engine lacks: no ordinary program runs on it. */
+/** An engine that is not finished: the whole programs of the suite wait for it. */
 const INCOMPLETE: Readonly<Partial<Record<EngineName, string>>> = {
   core: `engine core lacks ${CAPABILITIES.lacks.join(', ')}`,
 };

@@ -15,10 +15,7 @@ export const EXTENSIONS = [
 ] as const;
 
 /** What ordinary programs of the x86-64 baseline, or of v2, have besides. */
-export const LACKS = [
-  ...['FPU', 'FPU287', 'FPU387'],
-  ...['SSE3', 'SSSE3', 'SSE4_1', 'SSE4_2', 'AES'],
-] as const;
+export const LACKS = ['SSE3', 'SSSE3', 'SSE4_1', 'SSE4_2', 'AES'] as const;
 
 export const CAPABILITIES: Capabilities = {
   avx: false,
@@ -28,5 +25,7 @@ export const CAPABILITIES: Capabilities = {
     'Alignment checks by EFLAGS.AC do not happen.',
     'RDTSC counts instructions.',
     'rcpps, rcpss, rsqrtps and rsqrtss approximate otherwise than a given CPU.',
+    'fsin, fcos, fsincos, fptan, fpatan, f2xm1, fyl2x and fyl2xp1 are refused.',
+    'The x87 environment names no last instruction and operand: its pointers are 0.',
   ],
 };

@@ -7,6 +7,7 @@ import { readFxImage, writeFxImage } from './fx-image.ts';
 import { DONE } from './host-result.ts';
 import { Exit, How, STATE } from './layout.ts';
 import type { GuestMemory } from './memory/guest-memory.ts';
+import { X87_ROUTINES } from './x87/routines.ts';
 
 /** What a routine may use. */
 export interface HostContext {
@@ -120,4 +121,5 @@ export const HOST_ROUTINES: Readonly<Record<string, HostRoutine>> = {
   maskMove64: maskMove(8),
   maskMove128: maskMove(16),
   ...SSE_ROUTINES,
+  ...X87_ROUTINES,
 };

@@ -50,6 +50,6 @@ export const isUndefinedCase = (instruction: Instruction, state: State): boolean
 export const isTransfer = ({ mnemonic }: Form): boolean =>
   /^(J[a-z]+|Call|Ret|Loop(n?e)?|Ud[012])$/.test(mnemonic);
 
-/** Forms with results that the manual leaves undefined for some operands. */
+/** Forms whose result the manual leaves undefined for some operands, or that store x87's pointers, which we do not keep. */
 export const mayBeUndefined = ({ name, mnemonic }: Form): boolean =>
-  /^Sh[lr]d_rm16/.test(name) || /^(Bsf|Bsr|Bswap)$/.test(mnemonic);
+  /^Sh[lr]d_rm16/.test(name) || /^(Bsf|Bsr|Bswap|Fn?(stenv|save))$/.test(mnemonic);

@@ -11,6 +11,8 @@ import { caseOf, type Made, make, stateFor } from './generate.ts';
 import { Random } from './random.ts';
 
 const STATES = 20;
+/** Milliseconds; a busy machine needs some. */
+const TIMEOUT = 600_000;
 const SEED = 6;
 
 /** Reasons to leave a form to other tests. */
@@ -36,31 +38,35 @@ describe('one instruction against this machine’s CPU', () => {
   });
   afterAll(() => native?.dispose());
 
-  it('gives the same state for every form', (ctx) => {
-    if (native === undefined) return ctx.skip(missing('gcc')!);
-    const random = new Random(SEED);
-    const made = instructionForms()
-      .filter(covered)
-      .flatMap((form) => madeOf(form, random));
-    const cases = made.map(({ bytes }) => caseOf(bytes, stateFor(random)));
-    const outcomes = native.run(cases);
-    const failures: string[] = [];
-    let compared = 0;
-    outcomes.forEach((theirs, i) => {
-      const { instruction, bytes } = made[i]!;
-      if (isUndefinedCase(instruction, cases[i]!.state)) return;
-      compared++;
-      const found = differences(theirs, ours.run(cases[i]!), undefinedFlags(instruction));
-      if (found.length > 0)
-        failures.push(
-          `${textOf(instruction)} [${Buffer.from(bytes).toString('hex')}]\n  ${found.join('\n  ')}`,
-        );
-    });
-    expect(
-      failures.length === 0
-        ? ''
-        : `${failures.length} of ${compared}:\n${failures.slice(0, 60).join('\n')}`,
-    ).toBe('');
-    expect(compared).toBeGreaterThan(15_000);
-  });
+  it(
+    'gives the same state for every form',
+    (ctx) => {
+      if (native === undefined) return ctx.skip(missing('gcc')!);
+      const random = new Random(SEED);
+      const made = instructionForms()
+        .filter(covered)
+        .flatMap((form) => madeOf(form, random));
+      const cases = made.map(({ bytes }) => caseOf(bytes, stateFor(random)));
+      const outcomes = native.run(cases);
+      const failures: string[] = [];
+      let compared = 0;
+      outcomes.forEach((theirs, i) => {
+        const { instruction, bytes } = made[i]!;
+        if (isUndefinedCase(instruction, cases[i]!.state)) return;
+        compared++;
+        const found = differences(theirs, ours.run(cases[i]!), undefinedFlags(instruction));
+        if (found.length > 0)
+          failures.push(
+            `${textOf(instruction)} [${Buffer.from(bytes).toString('hex')}]\n  ${found.join('\n  ')}`,
+          );
+      });
+      expect(
+        failures.length === 0
+          ? ''
+          : `${failures.length} of ${compared}:\n${failures.slice(0, 60).join('\n')}`,
+      ).toBe('');
+      expect(compared).toBeGreaterThan(15_000);
+    },
+    TIMEOUT,
+  );
 });

@@ -217,16 +217,50 @@ const mxcsrFor = (random: Random): number => {
   return noted | rounding | zeroing | masks;
 };
 
-/** FPU as execve leaves it; SSE as {@link mxcsrFor} says, with numbers in the registers. */
+/** 80-bit numbers where arithmetic turns. */
+const EXTENDEDS = [
+  ...[0x0n, 0x3fff_8000_0000_0000_0000n, 0x4000_c000_0000_0000_0000n, 0x7fff_8000_0000_0000_0000n],
+  ...[0x7ffe_ffff_ffff_ffff_ffffn, 0x0001_8000_0000_0000_0000n, 0x0000_7fff_ffff_ffff_ffffn, 1n],
+  ...[0x7fff_c000_0000_0000_0001n, 0x7fff_8000_0000_0000_0001n, 0x403e_8000_0000_0000_0000n],
+  ...[0x4034_8000_0000_0000_0001n, 0x3ffe_8000_0000_0000_0000n, 0x4000_0000_0000_0000_0000n],
+];
+
+const extendedBytes = (random: Random): Uint8Array => {
+  const bytes = random.bytes(10);
+  const view = new DataView(bytes.buffer);
+  const kind = random.below(4);
+  if (kind === 0) {
+    const bits = random.pick(EXTENDEDS) | (BigInt(random.below(2)) << 79n);
+    view.setBigUint64(0, BigInt.asUintN(64, bits), true);
+    view.setUint16(8, Number(bits >> 64n), true);
+  } else if (kind < 3) {
+    const near = kind === 1 ? 16383 - 40 + random.below(80) : random.below(0x7fff);
+    view.setUint16(8, near | (random.below(2) << 15), true);
+    bytes[7]! |= 0x80;
+  }
+  return bytes;
+};
+
+/** Mostly with every exception masked; all roundings and precisions. */
+const controlFor = (random: Random): number => {
+  const masks = random.below(5) === 0 ? random.below(64) : 0x3f;
+  const precision = random.below(3) === 0 ? random.pick([0, 2, 3]) : 3;
+  return masks | 0x40 | (precision << 8) | ((random.below(3) === 0 ? random.below(4) : 0) << 10);
+};
+
+/** x87 with a few registers in use, or as execve leaves it; SSE as {@link mxcsrFor} says, with numbers in it. */
 export const initialFx = (random: Random): Uint8Array => {
   const fx = new Uint8Array(512);
   const view = new DataView(fx.buffer);
   view.setUint16(0, 0x37f, true);
   view.setUint32(24, mxcsrFor(random), true);
   for (let i = 0; i < 16; i++) fx.set(vectorBytes(random), 160 + 16 * i);
-  // half of the time with something in the MMX registers
-  if (random.below(2) === 0)
-    for (let i = 0; i < 8; i++) fx.set([...random.bytes(8), 0xff, 0xff], 32 + 16 * i);
+  if (random.below(3) === 0) return fx;
+  view.setUint16(0, controlFor(random), true);
+  // no exception pending, conditions at random, TOP anywhere
+  view.setUint16(2, (random.below(8) << 11) | (random.word() & 0x4700), true);
+  fx[4] = random.pick([0xff, 0x7e, random.below(256)]);
+  for (let i = 0; i < 8; i++) fx.set(extendedBytes(random), 32 + 16 * i);
   return fx;
 };
 

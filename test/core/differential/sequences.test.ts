@@ -14,6 +14,8 @@ import { Random } from './random.ts';
 const SEQUENCES = 20_000;
 const LONGEST = 10;
 const BATCH = 2_000;
+/** Milliseconds; a busy machine needs some. */
+const TIMEOUT = 600_000;
 const SEED = 20_000;
 
 interface Sequence {
@@ -50,32 +52,36 @@ describe('sequences against this machine’s CPU', () => {
   });
   afterAll(() => native?.dispose());
 
-  it(`gives the same state after each of ${SEQUENCES}`, (ctx) => {
-    if (native === undefined) return ctx.skip(missing('gcc')!);
-    const random = new Random(SEED);
-    const forms = instructionForms().filter(
-      (form) =>
-        rowOf(form) !== undefined &&
-        !isLeftOut(form.mnemonic) &&
-        !isTransfer(form) &&
-        !mayBeUndefined(form),
-    );
-    const failures: string[] = [];
-    for (let done = 0; done < SEQUENCES; done += BATCH) {
-      const batch = Array.from({ length: BATCH }, () => sequenceOf(forms, random));
-      native.run(batch.map(({ one }) => one)).forEach((theirs, i) => {
-        const { one, text, masked } = batch[i]!;
-        // A fault in the middle leaves flags undefined that are defined at the end.
-        const compared = theirs.end === 'int3' ? masked : 0x8d5n;
-        const found = differences(theirs, ours.run(one), compared);
-        if (found.length > 0)
-          failures.push(
-            `${text} [${Buffer.from(one.code).toString('hex')}]\n  ${found.join('\n  ')}`,
-          );
-      });
-    }
-    expect(
-      failures.length === 0 ? '' : `${failures.length}:\n${failures.slice(0, 20).join('\n')}`,
-    ).toBe('');
-  });
+  it(
+    `gives the same state after each of ${SEQUENCES}`,
+    (ctx) => {
+      if (native === undefined) return ctx.skip(missing('gcc')!);
+      const random = new Random(SEED);
+      const forms = instructionForms().filter(
+        (form) =>
+          rowOf(form) !== undefined &&
+          !isLeftOut(form.mnemonic) &&
+          !isTransfer(form) &&
+          !mayBeUndefined(form),
+      );
+      const failures: string[] = [];
+      for (let done = 0; done < SEQUENCES; done += BATCH) {
+        const batch = Array.from({ length: BATCH }, () => sequenceOf(forms, random));
+        native.run(batch.map(({ one }) => one)).forEach((theirs, i) => {
+          const { one, text, masked } = batch[i]!;
+          // A fault in the middle leaves flags undefined that are defined at the end.
+          const compared = theirs.end === 'int3' ? masked : 0x8d5n;
+          const found = differences(theirs, ours.run(one), compared);
+          if (found.length > 0)
+            failures.push(
+              `${text} [${Buffer.from(one.code).toString('hex')}]\n  ${found.join('\n  ')}`,
+            );
+        });
+      }
+      expect(
+        failures.length === 0 ? '' : `${failures.length}:\n${failures.slice(0, 20).join('\n')}`,
+      ).toBe('');
+    },
+    TIMEOUT,
+  );
 });

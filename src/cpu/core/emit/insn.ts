@@ -16,7 +16,8 @@ export type OwnTrap =
   | 'Syscall'
   | 'GeneralProtection'
   | 'InvalidOpcode'
-  | 'DivideError';
+  | 'DivideError'
+  | 'FpuError';
 
 /** General registers with a meaning of their own, by hardware number. */
 export const Gpr = {

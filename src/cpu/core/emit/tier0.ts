@@ -50,6 +50,17 @@ export class Tier0 implements Insn {
     this.#routine = routine;
     this.name = variant.form.name;
     this.#record = this.body.parameter(0);
+    if (this.#usesMmx || variant.form.mnemonic === 'Emms') this.#reportPending();
+  }
+
+  get #usesMmx(): boolean {
+    return this.#variant.operands.some(({ file }) => file === 'mm');
+  }
+
+  /** MMX instructions wait for x87 exceptions too. */
+  #reportPending(): void {
+    const pending = I32.and(load.u16(i32(0), STATE.fsw), i32(0x80));
+    this.body.if(pending, () => this.trap('FpuError'));
   }
 
   /** The function's bytes. */
@@ -268,7 +279,7 @@ export class Tier0 implements Insn {
   advance(): void {
     this.#ended = true;
     const { body } = this;
-    if (this.#variant.operands.some(({ file }) => file === 'mm')) this.takeStack();
+    if (this.#usesMmx) this.takeStack();
     const next = body.let(I32.add(this.#record, i32(RECORD.size)));
     body.tailCall(HANDLER_TYPE, [next], load.i32(next, RECORD.handler));
   }

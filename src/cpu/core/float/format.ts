@@ -75,15 +75,15 @@ export const unpack = (format: Format, bits: bigint): Unpacked => {
 
 export const bitLength = (value: bigint): number => value.toString(2).length;
 
-/** `value` >> `shift`, rounded to an integer; whether anything was lost. */
-const shiftRounded = (
+/** `value` >> `shift`, rounded to an integer; whether anything was lost, and whether it was rounded up. */
+export const shiftRounded = (
   value: bigint,
   shift: number,
   sticky: boolean,
   sign: boolean,
   mode: Rounding,
-): { readonly value: bigint; readonly inexact: boolean } => {
-  if (shift <= 0) return { value: value << BigInt(-shift), inexact: sticky };
+): { readonly value: bigint; readonly inexact: boolean; readonly up: boolean } => {
+  if (shift <= 0) return { value: value << BigInt(-shift), inexact: sticky, up: false };
   const kept = value >> BigInt(shift);
   const rest = value - (kept << BigInt(shift));
   const half = 1n << BigInt(shift - 1);
@@ -93,7 +93,7 @@ const shiftRounded = (
     mode === Rounding.nearest
       ? above || (rest === half && !sticky && (kept & 1n) === 1n)
       : inexact && mode === (sign ? Rounding.down : Rounding.up);
-  return { value: up ? kept + 1n : kept, inexact };
+  return { value: up ? kept + 1n : kept, inexact, up };
 };
 
 /** Rounds to an integer. */

@@ -14,6 +14,7 @@ import { SYSTEM } from './system.ts';
 import { VECTOR_INTEGER } from './vector-integer.ts';
 import { VECTOR_MOVE } from './vector-move.ts';
 import { VECTOR_SHUFFLE } from './vector-shuffle.ts';
+import { X87_ROWS } from './x87.ts';
 
 const FAMILIES: readonly Rows[] = [
   ARITHMETIC,
@@ -30,6 +31,7 @@ const FAMILIES: readonly Rows[] = [
   VECTOR_INTEGER,
   VECTOR_MOVE,
   VECTOR_SHUFFLE,
+  X87_ROWS,
 ];
 
 const all = new Map<string, Row>();

@@ -75,8 +75,11 @@ const duplicate =
 const words = (...numbers: readonly number[]): number[] =>
   numbers.flatMap((n) => [4 * n, 4 * n + 1, 4 * n + 2, 4 * n + 3]);
 
-/** EMMS: every x87 register is free. */
-const emms: Row = (e) => e.body.storeAt(8, STATE.ftw, i32(0));
+/** EMMS: every x87 register is free, and TOP 0 as after every MMX instruction. */
+const emms: Row = (e) => {
+  e.takeStack();
+  e.body.storeAt(8, STATE.ftw, i32(0));
+};
 
 const loadControl: Row = (e) => {
   const value = e.read(0);
