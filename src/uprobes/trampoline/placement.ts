@@ -1,5 +1,5 @@
 /** Finds or makes the trampoline page for a site (spec section 5.2). */
-import { greatest, least, PAGE_SIZE, pageUp } from '../../base/bytes.ts';
+import { greatest, least, PAGE_MASK, PAGE_SIZE, pageUp } from '../../base/bytes.ts';
 import { Prot } from '../../cpu/engine.ts';
 import { type AddressSpace, TASK_SIZE } from '../../memory/address-space.ts';
 import type { MmState } from '../core/mm-state.ts';
@@ -22,11 +22,18 @@ const existing = (shared: Shared, state: MmState): readonly bigint[] =>
         .filter((vma) => vma.special === shared.trampolineMapping)
         .map((vma) => vma.start);
 
+/**
+ * The search asks for a page of any alignment and aligns what it finds, so a hole of one page is too
+ * small for it.
+ */
+const ASKED_FOR = PAGE_SIZE + PAGE_MASK;
+
 /** The free page nearest to the end of the call; the upper one when both are as near. */
 const nearestFree = (space: AddressSpace, callEnd: bigint, reach: bigint): bigint | undefined => {
   const top = least(callEnd + reach - 1n, TASK_SIZE);
-  const above = space.findFreeAbove(PAGE_SIZE, pageUp(callEnd), top);
-  const below = space.findFreeBelow(PAGE_SIZE, greatest(callEnd - reach, PAGE_SIZE), callEnd);
+  const above = space.findFreeAbove(ASKED_FOR, pageUp(callEnd), top);
+  const hole = space.findFreeBelow(ASKED_FOR, greatest(callEnd - reach, PAGE_SIZE), callEnd);
+  const below = hole === undefined ? undefined : pageUp(hole);
   if (above === undefined || below === undefined) return above ?? below;
   return callEnd - below < above - callEnd ? below : above;
 };
