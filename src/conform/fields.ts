@@ -8,7 +8,10 @@ const FORMS = 'a table is in the form of insn-exec.json, insn-table.json or acce
 export const badTable = (what: string): TraplineError =>
   new TraplineError('bad-table', what, { hint: FORMS });
 
+/** A short word for a value: arrays and objects may be nested deeper than can be printed. */
 const shown = (value: unknown): string => {
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) ? 'an array' : 'an object';
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 };

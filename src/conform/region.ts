@@ -12,15 +12,17 @@ export interface Region {
   readonly initial: (alt: bigint) => Uint8Array;
 }
 
-const PERMISSIONS: Readonly<Record<string, number>> = {
-  none: Prot.None,
-  r: Prot.Read,
-  rw: Prot.Read | Prot.Write,
-  rx: Prot.Read | Prot.Exec,
-  rwx: Prot.Read | Prot.Write | Prot.Exec,
-};
+const PERMISSIONS: ReadonlyMap<string, number> = new Map([
+  ['none', Prot.None],
+  ['r', Prot.Read],
+  ['rw', Prot.Read | Prot.Write],
+  ['rx', Prot.Read | Prot.Exec],
+  ['rwx', Prot.Read | Prot.Write | Prot.Exec],
+]);
 
 const PAGE = 4096;
+/** Every byte is written before and compared after each run; recorded tables have a page a region. */
+const MAX_SIZE = 1 << 24;
 
 type Fill = (bytes: Uint8Array, alt: bigint) => void;
 
@@ -41,10 +43,11 @@ const literal = (text: string): Fill | null => {
 };
 
 /** `8 bytes at +2048 = alt` */
-const patch = (text: string): Fill | null => {
+const patch = (text: string, room: number): Fill | null => {
   const [, size, offset, value] =
     /^([1248]) bytes? at \+(0x[0-9a-f]+|\d+) = (alt|0x[0-9a-f]+|\d+)$/i.exec(text) ?? [];
   if (size === undefined || offset === undefined || value === undefined) return null;
+  if (Number(offset) + Number(size) > room) return null;
   return (bytes, alt) => {
     const word = new Uint8Array(8);
     view(word).setBigUint64(0, BigInt.asUintN(64, value === 'alt' ? alt : BigInt(value)), true);
@@ -61,24 +64,29 @@ const base = (text: string): Fill | null => {
 };
 
 /** `BASE[; PATCH, PATCH …]` */
-const fillsOf = (init: Field): Fill[] => {
+const fillsOf = (init: Field, size: number): Fill[] => {
   const [first = '', patches] = init.text().split(';', 2);
   const words = patches === undefined ? [] : patches.split(',');
-  return [base(first.trim()), ...words.map((word) => patch(word.trim()))].map(
-    (fill) => fill ?? init.fail('a rule for initial bytes, such as "byte i = (37*i+11) mod 256"'),
+  return [base(first.trim()), ...words.map((word) => patch(word.trim(), size))].map(
+    (fill) =>
+      fill ??
+      init.fail('a rule for initial bytes in the region, such as "byte i = (37*i+11) mod 256"'),
   );
 };
 
 const inPages = (field: Field, value: number): number =>
-  value > 0 && value % PAGE === 0 ? value : field.fail('a positive multiple of 4096');
+  value > 0 && value <= MAX_SIZE && value % PAGE === 0
+    ? value
+    : field.fail('a positive multiple of 4096, at most 16777216,');
 
 /** Reads one element of `regions`. */
 export const readRegion = (field: Field): Region => {
   const size = inPages(field.at('size'), field.at('size').integer());
   const address = BigInt(field.at('addr').word());
   if (address % BigInt(PAGE) !== 0n) field.at('addr').fail('the address of a page');
-  const prot = PERMISSIONS[field.at('perm').text()] ?? field.at('perm').fail('none, r, rw or rwx');
-  const fills = field.at('init').present ? fillsOf(field.at('init')) : [];
+  const prot =
+    PERMISSIONS.get(field.at('perm').text()) ?? field.at('perm').fail('none, r, rw, rx or rwx');
+  const fills = field.at('init').present ? fillsOf(field.at('init'), size) : [];
   return {
     address,
     size,

@@ -11,12 +11,13 @@ export interface Vectors {
 }
 
 const YMM_SIZE = 32;
+const YMM_COUNT = 16;
 const MXCSR_DEFAULT = 0x1f80;
 
 const ymmOf = (text: string): string[] | null => {
   const [, last] = /ymm0\.\.(\d+) = \d+ bytes/.exec(text) ?? [];
   const rule = byteRule(text);
-  if (last === undefined || rule === null) return null;
+  if (last === undefined || rule === null || Number(last) >= YMM_COUNT) return null;
   return Array.from({ length: Number(last) + 1 }, (_, n) =>
     toHex(Uint8Array.from({ length: YMM_SIZE }, (_, i) => rule(YMM_SIZE * n + i))),
   );
@@ -26,8 +27,7 @@ const ymmOf = (text: string): string[] | null => {
 export const readVectors = (field: Field): Vectors => {
   const text = field.text();
   const ymm = ymmOf(text);
-  if (ymm === null || ymm.length > 16)
-    field.fail('a rule such as "ymm0..3 = 128 bytes, byte i = (7*i+1) mod 256"');
+  if (ymm === null) field.fail('a rule such as "ymm0..3 = 128 bytes, byte i = (7*i+1) mod 256"');
   const [, k1 = '0'] = /\bk1 = 0x([0-9a-f]+)/i.exec(text) ?? [];
   const [, mxcsr] = /\bMXCSR (0x[0-9a-f]+)/i.exec(text) ?? [];
   return {

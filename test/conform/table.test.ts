@@ -68,7 +68,25 @@ describe('a broken table is refused with its place', () => {
     ['odd how', withCase({ how: 'guessed' }), /\.how: "emulated" or "xol" is expected/],
     ['odd rule', region({ init: 'random' }), /\.regions\[0\]\.init: a rule for initial bytes/],
     ['odd size', region({ size: 100 }), /\.size: a positive multiple of 4096/],
-    ['odd rights', region({ perm: 'w' }), /\.perm: none, r, rw or rwx/],
+    ['odd rights', region({ perm: 'w' }), /\.perm: none, r, rw, rx or rwx/],
+    ['rights of a prototype', region({ perm: 'constructor' }), /\.perm: none, r, rw, rx or rwx/],
+    [
+      'huge size',
+      region({ size: 2 ** 31 }),
+      /\.size: a positive multiple of 4096, at most 16777216/,
+    ],
+    [
+      'patch across the end',
+      region({ init: 'zero; 8 bytes at +4089 = 1' }),
+      /\.init: a rule for initial bytes in the region/,
+    ],
+    [
+      'far too many vectors',
+      { ...recorded, vectors: 'ymm0..99999999999 = 128 bytes, byte i = (7*i+1) mod 256' },
+      /\.vectors: a rule such as/,
+    ],
+    ['deep nesting', `[${'['.repeat(20_000)}${']'.repeat(20_000)}]`, /T\[0\].* not an array/],
+    ['a byte order mark only', '\ufeff', /no JSON/],
     ['half a verdict', [{ name: 'x', bytes: '90' }], /\[0\]\.accepted: true or false is expected/],
   ])('%s', (_, table, message) => {
     const text = complaint(table);
