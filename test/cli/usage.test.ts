@@ -5,7 +5,7 @@ describe('a wrong command line is one line and status 2', () => {
   it.each<[string, string[], RegExp]>([
     ['no command', [], /no command given/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
-    ['a command of a later release', ['fuzz'], /unknown command 'fuzz'/],
+    ['a command that there is not', ['frobnicate'], /unknown command 'frobnicate'/],
     ['an unknown option', ['run', '--frob', 'x'], /unknown option '--frob'/],
     ['a misspelt option', ['run', '--outptu', 'x'], /Did you mean --output\?/],
     ['no program', ['run'], /missing required argument 'program'/],
@@ -47,7 +47,7 @@ describe('help', () => {
   });
 
   it('has examples for every command', () => {
-    for (const command of ['run', 'list', 'explain', 'profiles'])
+    for (const command of ['run', 'list', 'explain', 'profiles', 'conform', 'fuzz'])
       expect(trapline([command, '--help']).stdout).toMatch(/Examples?:\n {2}trapline /);
   });
 
