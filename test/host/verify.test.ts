@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { runNatively } from '../../src/host/node/verify/native-run.ts';
 import { inGroup } from '../../src/host/node/verify/trace-events.ts';
 import { bodiesOf } from '../../src/host/node/verify/trace-lines.ts';
+import { normalForm } from '../../src/index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'trapline-verify-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -27,6 +28,16 @@ describe('the kernel’s trace', () => {
       'y"',
       'sum: (0x4003ae <- 0x400192) v=3',
     ]);
+  });
+});
+
+describe('the normal form', () => {
+  it('hides where the kernel put things, with four and with five levels of page tables', () => {
+    expect(normalForm('f: (0x400a29 <- 0x400a80) a=0x7fffffffe000 b=0xffffffffffe000')).toBe(
+      'f: (0x400a29 <- 0x400a80) a=HIGH b=HIGH',
+    );
+    const kept = 'f: (0x400a29) a=0x7fefffffffff b=0x800000000000 c=0xfffffffffff000';
+    expect(normalForm(kept)).toBe(kept);
   });
 });
 
