@@ -31,7 +31,11 @@ class Stepper implements Watcher {
   }
 
   breakpoint(task: Task, at: bigint): boolean {
-    if (this.#stop?.at !== at) return false;
+    if (this.#stop?.at !== at) {
+      // The program's own: its signal frame must not show our TF.
+      if (this.#ours) this.#setTf(task, false);
+      return false;
+    }
     this.clear();
     task.regs.write(Reg.Rip, at);
     this.#prepare(task);

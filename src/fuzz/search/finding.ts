@@ -83,14 +83,15 @@ export const reduced = (runner: Runner, test: FuzzCase, verdict: Verdict): Reduc
   // Better another difference than one that nobody can read.
   if (textOf(small).length > READABLE)
     small = shrink(small, (smaller) => like(smaller, ({ kind }) => kind === verdict.kind));
-  return { ...reasonOf(runner, small), case: small, shape: shape(runner.run(small)) };
+  const reason = reasonOf(runner, small);
+  return reason === null ? null : { ...reason, case: small, shape: shape(runner.run(small)) };
 };
 
-const reasonOf = (runner: Runner, small: FuzzCase): Diagnosis => {
+const reasonOf = (runner: Runner, small: FuzzCase): Diagnosis | null => {
   const verdict = runner.run(small);
   if (verdict.kind === 'crash')
     return { cause: 'other', title: `the engine breaks down: ${verdict.message}` };
-  if (verdict.kind !== 'different') return { cause: 'other', title: 'not the same every time' };
+  if (verdict.kind !== 'different') return null;
   const [first, ...others] = contextsOf(small, verdict, (variant) => runner.run(variant));
   return first === undefined
     ? { cause: 'other', title: 'bytes that do not decode at the site' }
@@ -106,7 +107,8 @@ const differsUnder = (runner: Runner, small: FuzzCase): ProfileName[] =>
 /** The finding, if a machine that has run nothing before finds it too. */
 export const confirm = (runner: Runner, small: Reduced): Finding | null => {
   const verdict = runner.runFresh(small.case);
-  if (shape(verdict) !== small.shape) return null;
+  const isFinding = verdict.kind === 'different' || verdict.kind === 'crash';
+  if (!isFinding || shape(verdict) !== small.shape) return null;
   return {
     cause: small.cause,
     title: small.title,
