@@ -20,7 +20,7 @@ const cpuSeconds = () => {
 };
 
 const hunt = (factory, clean, fault, seed) => {
-  const worker = new Worker(factory, fault);
+  const worker = new Worker(factory, { fault });
   const start = cpuSeconds();
   const corpus = [];
   let cases = 0;

@@ -4,4 +4,4 @@ export { Campaign, type Totals } from './search/campaign.ts';
 export { Corpus } from './search/corpus.ts';
 export type { Finding } from './search/finding.ts';
 export { mergeCorpora } from './search/merge.ts';
-export { Pool } from './search/pool.ts';
+export { type AgainstName, Pool } from './search/pool.ts';

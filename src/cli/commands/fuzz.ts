@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import {
+  type AgainstName,
   Campaign,
   Corpus,
   type EngineName,
@@ -9,7 +10,7 @@ import {
   type Totals,
 } from '../../fuzz/index.ts';
 import { loadEngine } from '../../host/node/index.ts';
-import { PROFILE_NAMES, requireProfile } from '../../index.ts';
+import { findProfile, PROFILE_NAMES, requireProfile } from '../../index.ts';
 import { FileError, Status, UsageError } from '../errors.ts';
 import { complain, print, printable, printJson } from '../output.ts';
 import type { FuzzOptions } from '../program/fuzz.ts';
@@ -37,6 +38,16 @@ const shardOf = (text: string): { readonly index: number; readonly of: number } 
   if (index === '' || Number(index) < 1 || Number(index) > Number(of))
     throw new UsageError(`--shard takes I/N with I from 1 to N, not "${text}"`);
   return { index: Number(index) - 1, of: Number(of) };
+};
+
+/** A kernel or an engine. `native` and `kernel` of the contract are not there yet. */
+const againstOf = async (text: string): Promise<AgainstName> => {
+  const profile = findProfile(text);
+  if (profile !== undefined) return { profile: profile.name };
+  if (text === 'native' || text === 'kernel')
+    throw new UsageError(`--against ${text} is not available yet; it takes a kernel or an engine`);
+  const { name } = await loadEngine(text as EngineName);
+  return { engine: name as EngineName };
 };
 
 const openCorpus = (directory: string): Corpus => {
@@ -98,7 +109,8 @@ export const runFuzz = async (options: FuzzOptions): Promise<number> => {
   const corpus = options.corpus === undefined ? null : openCorpus(options.corpus);
   // Said here rather than by every worker.
   const { name: engine } = await loadEngine(options.engine);
-  const pool = new Pool(jobs, engine as EngineName);
+  const against = options.against === undefined ? undefined : await againstOf(options.against);
+  const pool = new Pool(jobs, engine as EngineName, against);
   const json = options.json === true;
   const progress = fuzzProgress(process.stderr);
   const campaign = new Campaign({

@@ -8,6 +8,7 @@ export interface FuzzOptions extends CommonOptions {
   readonly corpus?: string;
   readonly jobs: string;
   readonly shard?: string;
+  readonly against?: string;
 }
 
 const EXAMPLES = `
@@ -34,6 +35,7 @@ export const addFuzz = (program: Command, done: Done): void => {
     .option('--corpus <dir>', 'keep cases and findings there, and go on with what is there')
     .option('--jobs <number>', 'workers', '1')
     .option('--shard <i/n>', 'do the i-th of n parts of the campaign')
+    .option('--against <other>', 'compare probed runs with those under another kernel or engine')
     .addHelpText('after', EXAMPLES)
     .action(async (options: FuzzOptions) => {
       const { runFuzz } = await import('../commands/fuzz.ts');

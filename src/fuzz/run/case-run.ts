@@ -102,6 +102,17 @@ export class CaseRun {
     return last.kind === 'different' ? { ...last, executed: stepped.executed } : last;
   }
 
+  /** How the last call of the probed function ends; null when a probe is refused. */
+  probedOutcome(): Outcome | null {
+    this.#guest.load(this.#test, this.#facts.vector);
+    let last: Outcome | null = null;
+    const accepted = new ProbedRun(this.#guest, this.#test, this.#log).run(({ outcome }) => {
+      last = outcome;
+      return true;
+    });
+    return accepted ? last : null;
+  }
+
   /** Functions with return probes may see that: what is left when they are allowed to. */
   #withReturnsSeen(verdict: Verdict, { far, plain }: References): Verdict {
     const returnTo = this.#guest.areaAddress();

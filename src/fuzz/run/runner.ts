@@ -4,8 +4,10 @@ import { findProfile, type ProfileName, type UprobeCounters } from '../../uprobe
 import { plantFault } from '../../uprobes/testing.ts';
 import type { FuzzCase } from '../case.ts';
 import { Guest } from '../guest/guest.ts';
+import type { Outcome } from '../guest/outcome.ts';
 import { ALLOWED, type Allowed } from './allowed.ts';
 import { CaseRun } from './case-run.ts';
+import { compare } from './compare.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface RunnerOptions {
@@ -54,6 +56,37 @@ export class Runner {
   runFresh(test: FuzzCase): Verdict {
     this.#dropGuest();
     return this.run(test);
+  }
+
+  /** The next case gets a process of its own. */
+  forget(): void {
+    this.#dropGuest();
+  }
+
+  /** The last call of the probed function here and there. */
+  compareProbed(test: FuzzCase, other: Runner, there: FuzzCase): Verdict {
+    try {
+      const mine = this.#probedOutcome(test);
+      const theirs = mine === null ? null : other.#probedOutcome(there);
+      if (mine === null || theirs === null) return { kind: 'skipped', why: 'refused' };
+      const ends = [mine.end, theirs.end];
+      if (ends.includes('unsupported')) return { kind: 'skipped', why: 'unsupported' };
+      if (ends.includes('lost')) return { kind: 'skipped', why: 'lost' };
+      const differences = compare(theirs, mine);
+      if (differences.length === 0) return { kind: 'same' };
+      const when = `call ${test.calls}`;
+      const executed = new Set<bigint>();
+      return { kind: 'different', when, differences, reference: theirs, probed: mine, executed };
+    } catch (error) {
+      this.dispose();
+      other.dispose();
+      return { kind: 'crash', message: error instanceof Error ? error.message : `${error}` };
+    }
+  }
+
+  #probedOutcome(test: FuzzCase): Outcome | null {
+    const guest = this.#guestOf(test.profile);
+    return new CaseRun(guest, test, []).probedOutcome();
   }
 
   dispose(): void {

@@ -5,9 +5,10 @@ import type { FuzzCase } from '../case.ts';
 import { generateCase } from '../generate/case.ts';
 import { mutateCase } from '../generate/mutate.ts';
 import { Random } from '../random.ts';
+import { Against, type Other, type Trial } from '../run/against.ts';
 import { Runner } from '../run/runner.ts';
 import type { SkipReason } from '../run/verdict.ts';
-import { confirm, type Finding, keyOf, likeness, reduced } from './finding.ts';
+import { confirm, type Finding, keyOf, likeness, partingOf, reduced } from './finding.ts';
 
 export interface BatchRequest {
   readonly seed: number;
@@ -31,6 +32,13 @@ export interface BatchResult {
   readonly findings: readonly Finding[];
 }
 
+export interface WorkerOptions {
+  /** Planted in every process: for tests of the fuzzer. */
+  readonly fault?: string;
+  /** What the probed function is compared with, instead of with itself unprobed. */
+  readonly against?: { readonly profile: ProfileName } | { readonly factory: EngineFactory };
+}
+
 /** So many cases in a row are of one kernel: another one is another process. */
 const PROFILE_RUN = 20;
 /** One in so many is made of a kept case. */
@@ -47,10 +55,22 @@ export class Worker {
   readonly #likenesses = new Map<string, number>();
   readonly #known = new Set<string>();
 
-  constructor(factory: EngineFactory, fault?: string) {
+  readonly #engine: string;
+  readonly #against: { readonly trial: Trial; readonly other: Other; readonly name: string } | null;
+
+  constructor(factory: EngineFactory, { fault, against }: WorkerOptions = {}) {
     const options = { factory, ...(fault !== undefined && { fault }) };
     this.#runner = new Runner(options);
     this.#second = new Runner(options);
+    this.#engine = factory.name;
+    this.#against = null;
+    if (against === undefined) return;
+    const other: Other =
+      'profile' in against
+        ? { runner: new Runner(options), profile: against.profile }
+        : { runner: new Runner({ factory: against.factory }) };
+    const name = 'profile' in against ? against.profile : against.factory.name;
+    this.#against = { trial: new Against(this.#runner, other), other, name };
   }
 
   run({ seed, stream, cases, profiles, corpus, known, time }: BatchRequest): BatchResult {
@@ -68,7 +88,7 @@ export class Worker {
       const test = mutates
         ? mutateCase(random, [profile], corpus)
         : generateCase(random, [profile]);
-      const verdict = this.#runner.run(test);
+      const verdict = (this.#against?.trial ?? this.#runner).run(test);
       if (verdict.kind === 'skipped') skipped[verdict.why] = (skipped[verdict.why] ?? 0) + 1;
       else if (verdict.kind !== 'same') {
         const finding = this.#find(test, verdict);
@@ -85,6 +105,7 @@ export class Worker {
   dispose(): void {
     this.#runner.dispose();
     this.#second.dispose();
+    this.#against?.other.runner.dispose();
   }
 
   /** Null when it is known, or probably is. */
@@ -94,9 +115,12 @@ export class Worker {
     this.#likenesses.set(like, count);
     // Another finding may look the same: have a closer look now and then.
     if (!isPowerOfTwo(count)) return null;
-    const small = reduced(this.#second, test, verdict);
+    const trial = this.#against?.trial ?? this.#second;
+    const mine = this.#against?.other.profile === undefined ? this.#engine : test.profile;
+    const reason = this.#against === null ? undefined : partingOf(mine, this.#against.name);
+    const small = reduced(trial, test, verdict, reason);
     if (small === null || this.#known.has(keyOf(small))) return null;
-    const finding = confirm(this.#second, small);
+    const finding = confirm(trial, small);
     if (finding !== null) this.#known.add(keyOf(finding));
     return finding;
   }

@@ -9,7 +9,7 @@ import { contextsOf } from '../diagnose/context.ts';
 import { listingOf } from '../diagnose/listing.ts';
 import { shrink } from '../diagnose/shrink.ts';
 import { TEXT } from '../guest/layout.ts';
-import type { Runner } from '../run/runner.ts';
+import type { Trial } from '../run/against.ts';
 import type { Different, Verdict } from '../run/verdict.ts';
 
 export interface Finding {
@@ -72,7 +72,12 @@ export interface Reduced {
 const READABLE = 6;
 
 /** Null when it does not happen again. */
-export const reduced = (runner: Runner, test: FuzzCase, verdict: Verdict): Reduced | null => {
+export const reduced = (
+  runner: Trial,
+  test: FuzzCase,
+  verdict: Verdict,
+  reasonFor: (runner: Trial, small: FuzzCase) => Diagnosis | null = reasonOf,
+): Reduced | null => {
   const wanted = shape(verdict);
   const site = siteOf(test);
   if (shape(runner.run(test)) !== wanted) return null;
@@ -83,11 +88,11 @@ export const reduced = (runner: Runner, test: FuzzCase, verdict: Verdict): Reduc
   // Better another difference than one that nobody can read.
   if (textOf(small).length > READABLE)
     small = shrink(small, (smaller) => like(smaller, ({ kind }) => kind === verdict.kind));
-  const reason = reasonOf(runner, small);
+  const reason = reasonFor(runner, small);
   return reason === null ? null : { ...reason, case: small, shape: shape(runner.run(small)) };
 };
 
-const reasonOf = (runner: Runner, small: FuzzCase): Diagnosis | null => {
+const reasonOf = (runner: Trial, small: FuzzCase): Diagnosis | null => {
   const verdict = runner.run(small);
   if (verdict.kind === 'crash')
     return { cause: 'other', title: `the engine breaks down: ${verdict.message}` };
@@ -98,14 +103,32 @@ const reasonOf = (runner: Runner, small: FuzzCase): Diagnosis | null => {
     : diagnose([first, ...others]);
 };
 
-const differsUnder = (runner: Runner, small: FuzzCase): ProfileName[] =>
+/** Two kernels or engines: what the first difference is, not why. */
+export const partingOf =
+  (mine: string, theirs: string) =>
+  (runner: Trial, small: FuzzCase): Diagnosis | null => {
+    const verdict = runner.run(small);
+    if (verdict.kind === 'crash') return { cause: 'other', title: verdict.message };
+    if (verdict.kind !== 'different') return null;
+    const site = small.probes[0]?.site ?? 0;
+    const { text = '' } =
+      listingOf((fromHex(small.code) ?? new Uint8Array()).slice(site), 0n)[0] ?? {};
+    const what = verdict.differences[0]?.what.replace(/ 0x.*/, '');
+    const mnemonic = text.split(' ')[0];
+    return {
+      cause: 'other',
+      title: `${mine} and ${theirs} part at \`${mnemonic}\`: ${what} differs`,
+    };
+  };
+
+const differsUnder = (runner: Trial, small: FuzzCase): ProfileName[] =>
   PROFILE_NAMES.filter((profile) => {
     const { kind } = runner.run({ ...small, profile });
     return kind === 'different' || kind === 'crash';
   });
 
 /** The finding, if a machine that has run nothing before finds it too. */
-export const confirm = (runner: Runner, small: Reduced): Finding | null => {
+export const confirm = (runner: Trial, small: Reduced): Finding | null => {
   const verdict = runner.runFresh(small.case);
   const isFinding = verdict.kind === 'different' || verdict.kind === 'crash';
   if (!isFinding || shape(verdict) !== small.shape) return null;

@@ -5,11 +5,18 @@ import type { Task } from './pool.ts';
 
 const workers = new Map<string, Promise<Worker>>();
 
-const workerFor = ({ engine, fault }: Task): Promise<Worker> => {
-  const key = `${engine} ${fault ?? ''}`;
+const make = async ({ engine, against }: Task): Promise<Worker> => {
+  const factory = await loadEngine(engine);
+  if (against === undefined) return new Worker(factory);
+  const other = 'profile' in against ? against : { factory: await loadEngine(against.engine) };
+  return new Worker(factory, { against: other });
+};
+
+const workerFor = (task: Task): Promise<Worker> => {
+  const key = JSON.stringify([task.engine, task.against]);
   const known = workers.get(key);
   if (known !== undefined) return known;
-  const made = loadEngine(engine).then((factory) => new Worker(factory, fault));
+  const made = make(task);
   workers.set(key, made);
   return made;
 };
