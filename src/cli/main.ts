@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { reportError } from './errors.ts';
-import { endQuietlyOnClosedPipe } from './output.ts';
+import { endOnLostOutput } from './output.ts';
 import { runCommandLine } from './program.ts';
 
-endQuietlyOnClosedPipe();
+endOnLostOutput();
 try {
   process.exitCode = await runCommandLine(process.argv.slice(2));
 } catch (error) {

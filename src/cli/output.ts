@@ -1,12 +1,23 @@
 /** Everything the commands print goes through here. */
 import { createColors } from 'picocolors';
+import { inWords } from '../host/node/host-errors.ts';
 
-/** A reader that went away (`trapline list … | head`) is no error of ours. */
-export const endQuietlyOnClosedPipe = (): void => {
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit(0);
+/** What was printed is lost in part: no success, and no answer either. */
+const LOST = 125;
+
+/**
+ * A reader that went away (`trapline list … | head`) is no error of ours; a full disk is said in one
+ * line, unless it is stderr that cannot be written.
+ */
+export const endOnLostOutput = (): void => {
+  for (const [name, stream] of [
+    ['stdout', process.stdout],
+    ['stderr', process.stderr],
+  ] as const)
+    stream.on('error', ({ code = 'EIO' }: NodeJS.ErrnoException) => {
+      if (code === 'EPIPE') process.exit(0);
+      if (name === 'stdout') complain(`cannot write to stdout: ${inWords(code)}`);
+      process.exit(LOST);
     });
 };
 

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { expectComplaint, PROGRAM, trapline } from './cli.ts';
 
@@ -5,7 +6,7 @@ describe('a wrong command line is one line and status 2', () => {
   it.each<[string, string[], RegExp]>([
     ['no command', [], /no command given/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
-    ['a command that there is not', ['frobnicate'], /unknown command 'frobnicate'/],
+    ['more workers than a machine has', ['fuzz', '--jobs', '100000'], /--jobs takes at most 256/],
     ['an unknown option', ['run', '--frob', 'x'], /unknown option '--frob'/],
     ['a misspelt option', ['run', '--outptu', 'x'], /Did you mean --output\?/],
     ['no program', ['run'], /missing required argument 'program'/],
@@ -62,4 +63,17 @@ describe('control characters', () => {
     const { stderr } = trapline(['list', 'a\x1b[31mb\x07\x9b']);
     expect(stderr).toBe('trapline: cannot read a\\x1b[31mb\\x07\\x9b: no such file (ENOENT)\n');
   });
+});
+
+describe('what was asked for and cannot be printed', () => {
+  it.each([['list', PROGRAM], ['profiles'], ['explain', '--bytes', '90']])(
+    'is one line and status 125 on a full device: %s',
+    (...args) => {
+      const full = openSync('/dev/full', 'w');
+      const outcome = trapline(args, { stdio: ['ignore', full, 'pipe'] });
+      closeSync(full);
+      expect(outcome.stderr).toBe('trapline: cannot write to stdout: no space left (ENOSPC)\n');
+      expect(outcome.status).toBe(125);
+    },
+  );
 });

@@ -26,6 +26,15 @@ const wholeNumber = (text: string, option: string, least: number): number => {
   return value;
 };
 
+/** Every worker is a thread or process of its own, started at once. */
+const MAX_JOBS = 256;
+
+const jobsOf = (text: string): number => {
+  const jobs = wholeNumber(text, '--jobs', 1);
+  if (jobs > MAX_JOBS) throw new UsageError(`--jobs takes at most ${MAX_JOBS}, not "${text}"`);
+  return jobs;
+};
+
 const secondsOf = (text: string): number => {
   const seconds = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0)
@@ -99,7 +108,7 @@ const stopOnInterrupt = (campaign: Campaign): (() => void) => {
 
 /** `trapline fuzz`. */
 export const runFuzz = async (options: FuzzOptions): Promise<number> => {
-  const jobs = wholeNumber(options.jobs, '--jobs', 1);
+  const jobs = jobsOf(options.jobs);
   const seed = wholeNumber(options.seed, '--seed', 0);
   const count = options.count === undefined ? null : wholeNumber(options.count, '--count', 1);
   const time = options.time === undefined ? null : secondsOf(options.time);

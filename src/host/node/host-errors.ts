@@ -50,6 +50,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ELOOP: 'too many links',
   ENOENT: 'no such file',
+  ENOSPC: 'no space left',
   ENOTDIR: 'a part of the path is no directory',
 };
 
