@@ -8,13 +8,14 @@ import type { EngineFactory } from '../index.ts';
 import { baseCost, hitCost, patternAttachTime } from './cases.ts';
 import { LISTENERS, type ListenerName } from './listeners.ts';
 import type { TargetName } from './program.ts';
+import { instructionTime, speedProgram, WORKLOADS, type Workload } from './speed.ts';
 
 /** One measured number. Ratios are to the engine's own base row of the same run, or to the row a case names. */
 interface Row {
   readonly name: string;
   readonly engine: string;
   readonly value: number;
-  readonly unit: 'us' | 'ms';
+  readonly unit: 'us' | 'ms' | 'ns';
   /** value / base; null for rows that have no base. */
   readonly ratio: number | null;
   /** What the ratio or the value must not exceed; null = for information. */
@@ -112,6 +113,33 @@ const commandTime = (words: readonly string[]): number => {
 
 const HELLO = at('fixtures/build/hello-static');
 
+/** Of core, a twentieth of unicorn's time is asked for. */
+const speedRows = async (engines: readonly EngineFactory[]): Promise<Row[]> => {
+  const program = speedProgram(at('bench/guest/speed.c'));
+  if (program === undefined) {
+    console.error('bench: no gcc; instructions are not timed');
+    return [];
+  }
+  const rows: Row[] = [];
+  for (const workload of Object.keys(WORKLOADS) as Workload[]) {
+    let base: number | null = null;
+    for (const engine of engines) {
+      progress(`${engine.name}: ${workload}`);
+      const value = await repeated(() => instructionTime(engine, program, workload));
+      if (engine.name === 'unicorn') base = value;
+      rows.push({
+        name: `an instruction of ${workload}`,
+        engine: engine.name,
+        value,
+        unit: 'ns',
+        ratio: base === null ? null : value / base,
+        limit: engine.name === 'core' ? 0.05 : null,
+      });
+    }
+  }
+  return rows;
+};
+
 const startRows = async (engines: readonly EngineFactory[]): Promise<Row[]> => {
   const help = await repeated(() => commandTime(['--help']));
   const rows: Row[] = [
@@ -139,7 +167,7 @@ const startRows = async (engines: readonly EngineFactory[]): Promise<Row[]> => {
 
 const installed = async (): Promise<EngineFactory[]> => {
   const engines: EngineFactory[] = [];
-  for (const name of ['unicorn', 'unicorn-native'] as const) {
+  for (const name of ['unicorn', 'unicorn-native', 'core'] as const) {
     try {
       engines.push(await loadEngine(name));
     } catch (error) {
@@ -187,7 +215,7 @@ const main = async (): Promise<void> => {
   const engines = await installed();
   const rows: Row[] = [];
   for (const engine of engines) rows.push(...(await hitRows(engine)), await attachRow(engine));
-  rows.push(...(await startRows(engines)));
+  rows.push(...(await speedRows(engines)), ...(await startRows(engines)));
   progress('');
   print(rows);
   if (process.argv.includes('--save')) save(rows);

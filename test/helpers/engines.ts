@@ -1,5 +1,4 @@
 /** The engines every engine-dependent suite runs on: `describe('engine NAME', …)`. */
-import { CAPABILITIES } from '../../src/cpu/core/capabilities.ts';
 import type { EngineFactory } from '../../src/cpu/engine.ts';
 import { ENGINES, type EngineName } from '../../src/cpu/engines.ts';
 import { loadEngine } from '../../src/host/node/engines.ts';
@@ -27,13 +26,5 @@ export const cpuEngines: readonly TestedEngine[] = (Object.keys(ENGINES) as Engi
   },
 );
 
-/** An engine that is not finished: the whole programs of the suite wait for it. */
-const INCOMPLETE: Readonly<Partial<Record<EngineName, string>>> = {
-  core: `engine core lacks ${CAPABILITIES.lacks.join(', ')}`,
-};
-
 /** The engines as what runs whole programs sees them. */
-export const engines: readonly TestedEngine[] = cpuEngines.map((engine) => ({
-  ...engine,
-  missing: engine.missing ?? INCOMPLETE[engine.name] ?? null,
-}));
+export const engines: readonly TestedEngine[] = cpuEngines;
