@@ -4,7 +4,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(mktemp -d)
 cd "$build"
-for name in ${*:-open sample callchain count ring}; do
+for name in ${*:-open sample callchain count ring tracepoint}; do
 	gcc -static -O1 -fno-omit-frame-pointer -w -o "$build/$name" "$here/$name.c"
 	timeout 20 "$build/$name" </dev/null >"$here/$name.k6.18.txt"
 done
