@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   conform: ['base', 'abi', 'x86', 'cpu/engine.ts', 'memory', 'kernel', 'uprobes'],
   host: ['index.ts', 'cpu'],
   cli: ['index.ts', 'host', 'conform/index.ts', 'fuzz/index.ts'],
-  bench: ['index.ts', 'host', 'cpu', 'memory', 'x86'],
+  bench: ['index.ts', 'host', 'cpu', 'memory', 'x86', 'fuzz/index.ts'],
   fuzz: [
     'base',
     'abi',

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { standardCost } from '../fuzz/index.ts';
 import { loadEngine } from '../host/node/index.ts';
 import type { EngineFactory } from '../index.ts';
 import { baseCost, hitCost, patternAttachTime } from './cases.ts';
@@ -99,6 +100,17 @@ const attachRow = async (engine: EngineFactory): Promise<Row> => {
   const value = await repeated(() => patternAttachTime(engine, PLACES));
   const name = `attach ${PLACES.toLocaleString('en')} by pattern`;
   return { name, engine: engine.name, value, unit: 'ms', ratio: null, limit: 2000 };
+};
+
+/** Cases a second a core must be at least 1,500 on `unicorn`. */
+const CASE_LIMIT = 667;
+const CASES = 3000;
+
+const fuzzRow = async (engine: EngineFactory): Promise<Row> => {
+  progress(`${engine.name}: fuzzing case`);
+  const value = await repeated(() => standardCost(engine, CASES, () => performance.now()));
+  const limit = engine.name === 'unicorn' ? CASE_LIMIT : null;
+  return { name: 'fuzzing case', engine: engine.name, value, unit: 'us', ratio: null, limit };
 };
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -214,7 +226,8 @@ const save = (rows: readonly Row[]): void => {
 const main = async (): Promise<void> => {
   const engines = await installed();
   const rows: Row[] = [];
-  for (const engine of engines) rows.push(...(await hitRows(engine)), await attachRow(engine));
+  for (const engine of engines)
+    rows.push(...(await hitRows(engine)), await attachRow(engine), await fuzzRow(engine));
   rows.push(...(await speedRows(engines)), ...(await startRows(engines)));
   progress('');
   print(rows);

@@ -5,3 +5,4 @@ export { Corpus } from './search/corpus.ts';
 export type { Finding } from './search/finding.ts';
 export { mergeCorpora } from './search/merge.ts';
 export { type AgainstName, Pool } from './search/pool.ts';
+export { standardCost } from './standard.ts';
