@@ -77,3 +77,10 @@ describe('what was asked for and cannot be printed', () => {
     },
   );
 });
+
+describe('a corpus that cannot be kept', () => {
+  it('is one line and status 125, at once', () => {
+    const outcome = trapline(['fuzz', '--count', '1', '--corpus', '/proc/self/x']);
+    expectComplaint(outcome, 125, /cannot keep a corpus in \/proc\/self\/x: ENOENT/);
+  }, 60_000);
+});

@@ -6,11 +6,27 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { checkCase, type FuzzCase } from '../case.ts';
 import { type Finding, keyOf } from './finding.ts';
+
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Not mkdir's own `recursive`: below /proc, where ENOENT never ends, Node 20 tries for ever. */
+const makeDirectory = (path: string): void => {
+  if (isDirectory(path)) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another shard was faster.
+    if (!isDirectory(path)) throw error;
+  }
+};
 
 /** How far a campaign came, so that it can go on. */
 export interface Progress {
@@ -53,7 +69,7 @@ export class Corpus {
   constructor(directory: string, complain: (text: string) => void) {
     this.#directory = directory;
     this.#complain = complain;
-    for (const part of ['cases', 'findings']) mkdirSync(join(directory, part), { recursive: true });
+    for (const part of ['cases', 'findings']) makeDirectory(join(directory, part));
   }
 
   /** Of each kept case: what it reached, and the case. */
@@ -114,7 +130,7 @@ export class Corpus {
 
   #setAside(path: string): string {
     const directory = join(this.#directory, 'broken');
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     for (let number = 0; ; number++) {
       const aside = join(directory, `${basename(path)}${number === 0 ? '' : `.${number}`}`);
       if (existsSync(aside)) continue;
