@@ -16,6 +16,9 @@ import { type Finding, keyOf } from './finding.ts';
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
 /** Not mkdir's own `recursive`: below /proc, where ENOENT never ends, Node 20 tries for ever. */
 const makeDirectory = (path: string): void => {
   if (isDirectory(path)) return;
@@ -111,7 +114,7 @@ export class Corpus {
   #read<T>(part: string, check: (value: unknown) => T): T[] {
     const directory = join(this.#directory, part);
     return readdirSync(directory)
-      .filter((name) => name.endsWith('.json'))
+      .filter((name) => name.endsWith('.json') && isFile(join(directory, name)))
       .sort()
       .flatMap((name) => this.#parse(join(directory, name), check) ?? []);
   }
