@@ -20,6 +20,7 @@ import {
 } from './multi.ts';
 import { type MachineOptions, requireProfile } from './options.ts';
 import { PerfHost } from './perf.ts';
+import { requireHandler } from './refusal.ts';
 import { type RunEnd, Runner, type RunOptions } from './run.ts';
 import { machineCounters } from './stats.ts';
 import { Tracefs } from './tracefs.ts';
@@ -114,6 +115,7 @@ export class Machine {
    */
   uprobe(site: string, callbacks: Callbacks): Link {
     const places = this.#locator.places(this.#site(site), site);
+    requireHandler(site, callbacks);
     const consumer = callbackConsumer(callbacks);
     const attached = this.#attacher.attachAll(places, consumer, site);
     return makeLink(places, () => {

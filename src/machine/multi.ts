@@ -13,6 +13,7 @@ import type { Attacher } from './attach.ts';
 import { type Link, makeLink } from './link.ts';
 import type { Locator } from './locate.ts';
 import { findSymbol, isNoPlace } from './names.ts';
+import { requireHandler } from './refusal.ts';
 
 /**
  * Which places of a file a multi link is for: functions whose name matches (`*`, `?`; a function with
@@ -69,6 +70,7 @@ export class MultiAttacher {
     if ('pattern' in target && (cookies ?? refCtrOffsets) !== null)
       throw refusal(wish, 'cookies and counters go with symbols or offsets', 'EINVAL');
     const offsets = this.#offsets(target, path, wish);
+    requireHandler(wish, handlers);
     const flags =
       handlers.entry === undefined && handlers.return !== undefined ? MultiFlag.Return : 0;
     const count = offsets.length;

@@ -1,6 +1,7 @@
 /** Why the kernel refused a registration, and what would work instead. */
 import type { ErrnoName } from '../abi/errno.ts';
 import { hex, PAGE_MASK } from '../base/bytes.ts';
+import { TraplineError } from '../base/errors.ts';
 import type { Inode } from '../memory/backing.ts';
 import { explain, type Profile } from '../uprobes/index.ts';
 
@@ -23,6 +24,19 @@ const instructionRefusal = ({ inode, offset }: RefusedPlace, profile: Profile): 
   inode.read(offset, bytes);
   const { reason, advice } = explain(bytes, profile, { pageOffset: Number(offset & PAGE_MASK) });
   return { reason, hint: advice };
+};
+
+/** uprobe_register refuses a consumer that has nothing to call. */
+export const requireHandler = (
+  wish: string,
+  handlers: { readonly entry?: unknown; readonly return?: unknown },
+): void => {
+  if (handlers.entry !== undefined || handlers.return !== undefined) return;
+  throw new TraplineError(
+    'bad-probe',
+    `probe "${wish}": neither an entry nor a return handler (EINVAL, errno 22)`,
+    { errno: 'EINVAL', hint: 'give one of them, or both' },
+  );
 };
 
 /** In the order of the kernel's own checks (uprobe_register, then the analysis). */

@@ -19,8 +19,11 @@ const INTERNAL = /^E(RESTART.|NOTSUPP$)/;
 
 /** Names here that the headers spell differently. */
 const spelled: Readonly<Record<string, string>> = { MAP_BIT32: 'MAP_32BIT' };
-/** O_LARGEFILE is 0 for user space of x86-64, the kernel sets its own bit. */
-const NOT_IN_HEADERS = new Set(['O_LARGEFILE']);
+/**
+ * O_LARGEFILE is 0 for user space of x86-64, the kernel sets its own bit; SEGV_CPERR (10 in the kernel's
+ * siginfo.h since 6.6) is younger than Debian 12's headers.
+ */
+const NOT_IN_HEADERS = new Set(['O_LARGEFILE', 'SEGV_CPERR']);
 
 const prefixed = (prefix: string, table: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(table)
