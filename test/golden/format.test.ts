@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHECKOUT, goldenNames, isBuilt, readGolden } from '../helpers/fixtures.ts';
+import {
+  CHECKOUT,
+  goldenNames,
+  goldensOf,
+  isBuilt,
+  otherReleases,
+  readGolden,
+} from '../helpers/fixtures.ts';
 import { escaped, parseGolden } from './golden-file.ts';
 import { normalRegisters, normalTrace, withoutAddresses } from './normal-form.ts';
 import { unifiedDiff } from './unified-diff.ts';
@@ -87,6 +94,17 @@ describe('every golden of fixtures/traces', () => {
     const probes = text.split('\n').filter((line) => /^[pr](:\S*)? (@|\/)/.test(line));
     expect(readGolden(name).probes).toEqual(probes);
   });
+});
+
+describe.each(otherReleases())('every golden of Linux %s', (release) => {
+  it.each(goldensOf(release).map((golden) => [golden.name, golden] as const))(
+    '%s names that kernel and is of a case',
+    (name, golden) => {
+      expect(golden.kernel).toBe(`Linux ${release} x86_64`);
+      expect(golden.sites).toHaveLength(golden.probes.length);
+      expect(goldenNames()).toContain(basename(name));
+    },
+  );
 });
 
 describe('the normal form', () => {

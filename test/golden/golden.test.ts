@@ -1,48 +1,17 @@
+import { basename } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EngineFactory } from '../../src/cpu/engine.ts';
 import { engines } from '../helpers/engines.ts';
 import {
   goldenNames,
-  isBuilt,
-  isRecordedProgram,
+  goldensOf,
   missingProgram,
+  otherReleases,
   readGolden,
 } from '../helpers/fixtures.ts';
 import { beyond } from './beyond.ts';
-import { escaped, type Golden } from './golden-file.ts';
-import { normalRegisters, normalTrace, withoutAddresses } from './normal-form.ts';
-import { type FixtureRun, runFixture } from './run.ts';
-import { unifiedDiff } from './unified-diff.ts';
-
-const lines = (bytes: Uint8Array): readonly string[] => escaped(bytes).split('\n');
-
-/** What both sides must have alike, by name of the golden's section. */
-const sections = (side: FixtureRun | Golden, golden: Golden): Record<string, readonly string[]> => {
-  const trace = side.trace.map(normalTrace);
-  const comparable = isRecordedProgram(golden) ? trace : trace.map(withoutAddresses);
-  const registers = isBuilt(golden.program)
-    ? []
-    : side.registers.map((line) => normalRegisters(line, golden.undefinedFlags));
-  return {
-    end: [side.end],
-    stderr: lines(side.stderr),
-    stdout: lines(side.stdout),
-    trace: comparable,
-    registers,
-    profile: side.profile,
-  };
-};
-
-/** One text with every section that differs. */
-const differences = (golden: Golden, run: FixtureRun): string => {
-  const expected = sections(golden, golden);
-  const actual = sections(run, golden);
-  return Object.keys(expected)
-    .map((name) => [name, unifiedDiff(expected[name]!, actual[name]!)] as const)
-    .filter(([, diff]) => diff !== '')
-    .map(([name, diff]) => `${name} differs from ${golden.kernel} ${diff}`)
-    .join('\n\n');
-};
+import { differences } from './compare.ts';
+import { runFixture } from './run.ts';
 
 for (const engine of engines)
   describe(`engine ${engine.name}`, () => {
@@ -58,5 +27,17 @@ for (const engine of engines)
       const run = await runFixture(factory, golden);
       const found = differences(golden, run);
       if (found !== '') expect.fail(found);
+    });
+
+    describe.each(otherReleases())('under the profile of Linux %s', (release) => {
+      it.for(goldensOf(release).map((golden) => [golden.name, golden] as const))(
+        'does what that kernel did: %s',
+        async ([name, golden], ctx) => {
+          const lacking = engine.missing ?? beyond[engine.name]?.[basename(name)] ?? null;
+          if (lacking !== null) ctx.skip(lacking);
+          const found = differences(golden, await runFixture(factory, golden));
+          if (found !== '') expect.fail(found);
+        },
+      );
     });
   });

@@ -3,6 +3,8 @@ import type { EngineFactory } from '../../src/cpu/engine.ts';
 import { HostTree, hostRoot } from '../../src/host/node/index.ts';
 import {
   Machine,
+  type ProfileName,
+  profileOfRelease,
   type RegisterName,
   type RunEnd,
   type TraceRecord,
@@ -70,6 +72,13 @@ const once = (bytes: Uint8Array) => {
   };
 };
 
+/** The rules of the kernel that made the golden. */
+export const profileOf = ({ name, kernel }: Golden): ProfileName => {
+  const profile = profileOfRelease(kernel.split(' ')[1] ?? '');
+  if (profile === undefined) throw new Error(`${name}.golden is of no kernel we know: ${kernel}`);
+  return profile.name;
+};
+
 /** Instructions after which a run that should have ended is given up. */
 const LIMIT = 5_000_000;
 
@@ -83,7 +92,7 @@ export const runFixture = async (engine: EngineFactory, golden: Golden): Promise
   const path = `${GUEST_ROOT}/${golden.program}`;
   const machine = Machine.create({
     engine,
-    profile: 'k6.18',
+    profile: profileOf(golden),
     program: { path, tree, file: golden.program },
     argv: [path, ...golden.args],
     env: golden.env,

@@ -14,14 +14,38 @@ export const GUEST_ROOT = '/trapline';
 
 const TRACES = join(CHECKOUT, 'fixtures', 'traces');
 
-export const goldenNames = (): readonly string[] =>
-  readdirSync(TRACES)
+const goldensIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
     .filter((file) => file.endsWith('.golden'))
     .map((file) => file.slice(0, -'.golden'.length))
     .sort();
 
+export const goldenNames = (): readonly string[] => goldensIn(TRACES);
+
 export const readGolden = (name: string): Golden =>
   parseGolden(name, readFileSync(join(TRACES, `${name}.golden`), 'utf8'));
+
+/** Releases other than 6.18 of which goldens were recorded: the folders of `fixtures/traces/`. */
+export const otherReleases = (): readonly string[] =>
+  readdirSync(TRACES, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+
+/** The cases in which a release said the same as 6.18: lines of its file `same`. */
+const sameAsHere = (release: string): readonly string[] =>
+  readFileSync(join(TRACES, release, 'same'), 'utf8')
+    .trimEnd()
+    .split('\n');
+
+/** Every golden of another release, those that only its file `same` names as well. */
+export const goldensOf = (release: string): readonly Golden[] => [
+  ...goldensIn(join(TRACES, release)).map((name) => readGolden(join(release, name))),
+  ...sameAsHere(release).map((name) => ({
+    ...readGolden(name),
+    kernel: `Linux ${release} x86_64`,
+  })),
+];
 
 /** Programs of `fixtures/build/` come from a compiler of this machine. */
 export const isBuilt = (program: string): boolean => program.startsWith('fixtures/build/');

@@ -11,9 +11,10 @@ import { moreSweepCases } from './sweep-more.ts';
 
 const goldens = join(import.meta.dirname, '../goldens');
 const profile = findProfile('k6.18')!;
+const k7_3 = findProfile('k7.3')!;
 
-const errnoOf = (bytes: Uint8Array): string => {
-  const analysis = analyse(bytes, profile);
+const errnoOf = (bytes: Uint8Array, rules = profile): string => {
+  const analysis = analyse(bytes, rules);
   return analysis.verdict === 'refuse' ? analysis.errno : 'ok';
 };
 
@@ -58,15 +59,31 @@ const differences = (cases: readonly Encoding[], answers: string): string[] =>
     .filter(({ bytes, kernel }) => ours(bytes) !== kernel)
     .map(({ bytes, kernel }) => `${hex(bytes)}: kernel ${kernel}, ours ${ours(bytes)}`);
 
+type NamedAnswer = readonly [name: string, bytes: string, answer: string];
+
+const readAccept = (release: string): readonly NamedAnswer[] =>
+  readFileSync(join(goldens, `accept-${release}.txt`), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(' ') as [string, string, string]);
+
+describe('acceptance under k7.3 equals Linux 7.3.4', () => {
+  it('for the named encodings', () => {
+    const changed = new Map(readAccept('7.3.4').map((line) => [line[0], line]));
+    const wrong = readAccept('6.18.44')
+      .map((line) => changed.get(line[0]) ?? line)
+      .filter(([, bytes, answer]) => errnoOf(Buffer.from(bytes, 'hex'), k7_3) !== answer);
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('acceptance under k6.18 equals Linux 6.18.44', () => {
   it('for the named encodings', () => {
-    const lines = readFileSync(join(goldens, 'accept-6.18.44.txt'), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'));
+    const lines = readAccept('6.18.44');
     expect(lines.length).toBe(1688);
-    const wrong = lines
-      .map((line) => line.split(' ') as [string, string, string])
-      .filter(([, bytes, answer]) => errnoOf(Buffer.from(bytes, 'hex')) !== answer);
+    const wrong = lines.filter(
+      ([, bytes, answer]) => errnoOf(Buffer.from(bytes, 'hex')) !== answer,
+    );
     expect(wrong).toEqual([]);
   });
 
