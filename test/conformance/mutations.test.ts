@@ -50,7 +50,7 @@ const FALLEN: Readonly<Record<string, readonly [ProfileName, readonly string[]]>
   'call-fault-loses-sp': ['k7.1', ['C74']],
   'tf-left-after-fault': ['k6.18', ['C73', 'C74', 'C77']],
   'return-pops-swapped': ['k6.11', ['C1', 'C3']],
-  'chain-reversed': ['k6.14', ['C80']],
+  'chain-reversed': ['k6.14', ['C17', 'C80']],
   'optimised-flags-clobbered': ['k7.3', ['C1', 'C2', 'C3', 'C17']],
   'nop-keeps-call-byte': [
     'k7.1.5',
