@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineFactory } from '../../src/cpu/engine.ts';
-import { PROFILES, type Profile } from '../../src/uprobes/index.ts';
+import { PROFILES } from '../../src/uprobes/index.ts';
 import { cpuEngines as engines } from '../helpers/engines.ts';
 import { allRows } from './all-rows.ts';
 import { type Outcome, renderDocument } from './document.ts';
@@ -15,13 +15,6 @@ const rows = await allRows();
 
 /** By engine. */
 const outcomes = new Map<string, Outcome[]>(engines.map(({ name }) => [name, []]));
-
-/**
- * A defect of an engine, not of uprobes: unicorn-native goes on executing an int3 that has been
- * taken out while another task was current. Whoever mends it sees the row fail here.
- */
-const isKnownDefect = (engine: string, id: string, { optimise }: Profile): boolean =>
-  engine === 'unicorn-native' && id === 'C12' && optimise === 'nop5';
 
 describe('the conformance list', () => {
   it('has each id once', () => {
@@ -40,8 +33,7 @@ for (const engine of engines)
     for (const row of rows.filter(isRow)) {
       const profiles = PROFILES.filter((profile) => row.applies?.(profile) ?? true);
       for (const profile of profiles) {
-        const test = isKnownDefect(engine.name, row.id, profile) ? it.fails : it;
-        test(`${row.id} ${profile.name}: ${row.what}`, async () => {
+        it(`${row.id} ${profile.name}: ${row.what}`, async () => {
           factory ??= await engine.load();
           let passed = false;
           try {

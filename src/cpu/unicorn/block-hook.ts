@@ -59,6 +59,8 @@ export class BlockHook {
   private planted: Planted | null = null;
   /** The byte that would go on with the translation in hand. */
   private fetched = NOT_FETCHING;
+  /** What was left of the budget at that fetch: less now, and blocks have run since. */
+  private leftAtFetch = NO_LIMIT;
   /** The next translation may have no hook. */
   private hookless = false;
   /** How often the same block has been divided in a row. */
@@ -104,8 +106,11 @@ export class BlockHook {
   /** Where a translation begins, the block is planned before Unicorn sees more than its first byte. */
   fetch(address: number, size: number): void {
     // A load that crosses a page is made as two aligned ones, which begin before it and end behind it.
-    const begins = Math.abs(address - this.fetched) >= WIDEST_FETCH;
+    // A block that was passed by machine code is seen in the budget only.
+    const { left } = this.table;
+    const begins = left !== this.leftAtFetch || Math.abs(address - this.fetched) >= WIDEST_FETCH;
     this.fetched = address + size;
+    this.leftAtFetch = left;
     if (!begins || this.planted !== null || this.memory.protAt(address) === undefined) return;
     const { refusal, split } = this.blocks.at(address).plan;
     if (refusal === null && split === 0) return;
@@ -171,11 +176,12 @@ export class BlockHook {
     this.uproot();
     // The JavaScript build begins each run as if it were to leave its first block.
     this.state.stayInBlock();
+    // Before anything can stop the run: what is translated must be known, or a poke would not forget it.
+    const block = this.blocks.at(address);
     if (this.table.left <= 0) {
       this.traps.atBlock('budget', address, '', 0);
       return;
     }
-    const block = this.blocks.at(address);
     const { refusal } = block.plan;
     if (refusal !== null) {
       this.traps.atBlock(refusal.kind, address, refusal.text, this.firstBarred(address));

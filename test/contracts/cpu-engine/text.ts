@@ -94,6 +94,28 @@ export const textTests = (rig: () => Rig): void => {
     expect(briefly(seen)).toEqual(['int3@1', 'int3@2', 'int3@4']);
   });
 
+  it('sees an int3 go that a run stopped in front of', () => {
+    // The budget ends at a site whose int3 is new, right behind a block that is not.
+    rig().load(`
+      90      nop
+      eb 00   jmp short 400003h
+      eb fb   jmp short 400000h
+      90      nop
+      90      nop
+      90      nop
+      eb f9   jmp short 400003h`);
+    const ran = (from: bigint, instructions: number): string[] => {
+      rig().set(Reg.Rip, CODE + from);
+      return briefly(rig().run(undefined, instructions));
+    };
+    expect(ran(8n, 2)).toEqual(['budget@0']);
+    expect(ran(0n, 3)).toEqual(['budget@0']);
+    rig().engine.poke(CODE, Uint8Array.of(0xcc));
+    expect(ran(8n, 2)).toEqual(['budget@0']);
+    rig().engine.poke(CODE, Uint8Array.of(0x90));
+    expect(ran(0n, 3)).toEqual(['budget@0']);
+  });
+
   it('sees pages that are unmapped and mapped with other code', () => {
     const other = 0x50_0000n;
     for (const value of [1, 2, 3]) {
