@@ -16,6 +16,7 @@ const GUEST_ROOT = '/trapline';
 const BEYOND = {
   floatfaults: 'engines never raise unmasked SSE exceptions',
   'floatfaults-plain': 'engines never raise unmasked SSE exceptions',
+  'lives-fork': 'one task for now: fork is ENOSYS',
 };
 
 /** The escapes of cases: \n \t \r \\ \xHH. */

@@ -6,7 +6,7 @@ import { explain, findProfile } from '../../src/uprobes/index.ts';
 import { execTableOf } from '../helpers/conform/golden.ts';
 import { missing } from '../helpers/requirements.ts';
 import { type Encoding, sweepCases } from './sweep-cases.ts';
-import { askKernel } from './sweep-kernel.ts';
+import { askImage, askKernel } from './sweep-kernel.ts';
 import { moreSweepCases } from './sweep-more.ts';
 
 const goldens = join(import.meta.dirname, '../goldens');
@@ -19,7 +19,8 @@ const errnoOf = (bytes: Uint8Array, rules = profile): string => {
 };
 
 const LETTER: Readonly<Record<string, string>> = { ok: 'o', ENOTSUPP: 's', ENOEXEC: 'x' };
-const ours = (bytes: Encoding): string => LETTER[errnoOf(Uint8Array.from(bytes))]!;
+const ours = (bytes: Encoding, rules = profile): string =>
+  LETTER[errnoOf(Uint8Array.from(bytes), rules)]!;
 const hex = (bytes: Encoding): string => Buffer.from(bytes).toString('hex');
 
 /** Both lists of encodings, with the goldens that hold the kernel's answers in their order. */
@@ -53,11 +54,11 @@ const readSweep = (name: Sweep): string =>
     .join('')
     .replace(/(\d+)(.)/g, (_, count: string, letter: string) => letter.repeat(Number(count)));
 
-const differences = (cases: readonly Encoding[], answers: string): string[] =>
+const differences = (cases: readonly Encoding[], answers: string, rules = profile): string[] =>
   cases
     .map((bytes, index) => ({ bytes, kernel: answers[index] ?? '?' }))
-    .filter(({ bytes, kernel }) => ours(bytes) !== kernel)
-    .map(({ bytes, kernel }) => `${hex(bytes)}: kernel ${kernel}, ours ${ours(bytes)}`);
+    .filter(({ bytes, kernel }) => ours(bytes, rules) !== kernel)
+    .map(({ bytes, kernel }) => `${hex(bytes)}: kernel ${kernel}, ours ${ours(bytes, rules)}`);
 
 type NamedAnswer = readonly [name: string, bytes: string, answer: string];
 
@@ -74,6 +75,22 @@ describe('acceptance under k7.3 equals Linux 7.3.4', () => {
       .map((line) => changed.get(line[0]) ?? line)
       .filter(([, bytes, answer]) => errnoOf(Buffer.from(bytes, 'hex'), k7_3) !== answer);
     expect(wrong).toEqual([]);
+  });
+
+  // It gave the answers of 6.18.44 to all 106,040 of them.
+  it.for(Object.keys(SWEEPS) as Sweep[])('for the list %s', (name) => {
+    expect(differences(SWEEPS[name].cases(), readSweep(name), k7_3)).toEqual([]);
+  });
+});
+
+/** VMLINUZ=… PROFILE=… asks the kernel of an image in QEMU. */
+const { VMLINUZ: image, PROFILE: imageProfile = 'k7.3' } = process.env;
+
+describe('acceptance on the kernel of an image', () => {
+  it.for(Object.keys(SWEEPS) as Sweep[])('for the list %s', { timeout: 600_000 }, (name, ctx) => {
+    if (image === undefined) return ctx.skip('needs VMLINUZ (docs/kernel-notes.md)');
+    const cases = SWEEPS[name].cases();
+    expect(differences(cases, askImage(image, cases), findProfile(imageProfile))).toEqual([]);
   });
 });
 

@@ -10,19 +10,32 @@ const SOURCE = join(import.meta.dirname, 'sweep.c');
 /** `o` = accepted, `s` = ENOTSUPP, `x` = ENOEXEC. */
 export const LETTERS: Readonly<Record<string, string>> = { '0': 'o', '524': 's', '8': 'x' };
 
+const inputOf = (cases: readonly Encoding[]): string =>
+  cases.map((bytes) => `${Buffer.from(bytes).toString('hex')}\n`).join('');
+
+const lettersOf = (output: string): string =>
+  output
+    .trim()
+    .split('\n')
+    .map((line) => LETTERS[line.split(' ')[1] ?? ''] ?? '?')
+    .join('');
+
+/** Asks the kernel of an image in QEMU. Preconditions: what `sweep-in-vm.sh` needs. */
+export const askImage = (vmlinuz: string, cases: readonly Encoding[]): string =>
+  lettersOf(
+    execFileSync(join(import.meta.dirname, 'sweep-in-vm.sh'), [vmlinuz], {
+      input: inputOf(cases),
+      maxBuffer: 1 << 26,
+    }).toString(),
+  );
+
 /** One letter an encoding. */
 export const askKernel = (cases: readonly Encoding[]): string => {
   const dir = mkdtempSync(join(tmpdir(), 'sweep-'));
   try {
     const tool = join(dir, 'sweep');
     execFileSync('gcc', ['-O2', '-Wall', '-pthread', '-o', tool, SOURCE]);
-    const input = cases.map((bytes) => Buffer.from(bytes).toString('hex')).join('\n');
-    const output = execFileSync(tool, { input: `${input}\n`, maxBuffer: 1 << 26 }).toString();
-    return output
-      .trim()
-      .split('\n')
-      .map((line) => LETTERS[line.split(' ')[1] ?? ''] ?? '?')
-      .join('');
+    return lettersOf(execFileSync(tool, { input: inputOf(cases), maxBuffer: 1 << 26 }).toString());
   } finally {
     rmSync(dir, { recursive: true });
   }
