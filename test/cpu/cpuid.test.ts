@@ -9,7 +9,7 @@ const BASELINE = [0, 8, 15, 23, 24, 25, 26];
 const NOT_IN_1_ECX = [27, 28, 30];
 const IN_7_EBX: Readonly<Record<string, number>> = { BMI1: 3, AVX2: 5, BMI2: 8 };
 
-/** Unicorn has BMI, but not all of it: it is not told of. */
+/** What the engine lists beyond the baseline is told of by `core` alone. */
 const executes = ({ name, capabilities }: Engine, feature: string): boolean =>
   name === 'core' && capabilities.extensions.includes(feature);
 

@@ -40,22 +40,25 @@ const EXTENSIONS = [
   'AES',
   'PREFETCHW',
   'CET_IBT',
-  'LZCNT',
-  'BMI1',
-  'BMI2',
-  'ADX',
 ] as const;
 
+/** To a CPU without these, `tzcnt` and `lzcnt` are `bsf` and `bsr`: CPUID says so, and they are let through. */
+const IGNORED = ['LZCNT', 'BMI1'] as const;
+/** What BMI1 has besides. */
+const BMI1_VEX = ['andn', 'bextr', 'blsi', 'blsmsk', 'blsr'] as const;
+/** What ordinary programs of x86-64-v2 have, and both lack. */
+const LACKS = ['POPCNT'] as const;
+
 export const JAVASCRIPT_QUIRKS: Quirks = {
-  features: new Set([...BASELINE, ...EXTENSIONS]),
-  refused: new Set(['pextrw', 'psignd', 'andn', 'blsr', ...RETURNS]),
+  features: new Set([...BASELINE, ...EXTENSIONS, ...IGNORED]),
+  refused: new Set(['pextrw', 'psignd', ...BMI1_VEX, ...RETURNS]),
   first: new Set(['div', 'idiv']),
   faultsDamage: true,
 };
 
 export const NATIVE_QUIRKS: Quirks = {
-  features: new Set([...BASELINE, ...EXTENSIONS]),
-  refused: new Set(['psignd', 'andn', 'blsr', ...RETURNS]),
+  features: new Set([...BASELINE, ...EXTENSIONS, ...IGNORED]),
+  refused: new Set(['psignd', ...BMI1_VEX, ...RETURNS]),
   first: new Set(),
   faultsDamage: false,
 };
@@ -69,18 +72,19 @@ const SHARED_WRONG = [
   'An MMX write leaves bits 64-79 of the register as they were.',
   'RDTSC counts nothing in particular; CPUID is the library’s own.',
   'Alignment checks by EFLAGS.AC do not happen.',
+  'psignd is refused although it belongs to SSSE3.',
 ] as const;
 
 export const JAVASCRIPT_CAPABILITIES: Capabilities = {
   avx: false,
   extensions: EXTENSIONS,
-  lacks: [],
+  lacks: LACKS,
   knownWrong: [...SHARED_WRONG, 'pextrw is refused although it belongs to SSE2.'],
 };
 
 export const NATIVE_CAPABILITIES: Capabilities = {
   avx: false,
   extensions: EXTENSIONS,
-  lacks: [],
+  lacks: LACKS,
   knownWrong: SHARED_WRONG,
 };
