@@ -7,7 +7,7 @@ import type { Guard, Quirks } from './inspect.ts';
 import { type GuestMemory, PAGE, USER_END } from './memory.ts';
 import type { UnicornRegisters } from './registers.ts';
 import type { CpuState } from './state.ts';
-import { effectiveAddress } from './traps.ts';
+import { effectiveAddress, mnemonicAt } from './traps.ts';
 
 /** `jmp $`: ends a translation, and goes on at the instruction it hides. */
 const JUMP = Uint8Array.of(0xeb, 0xfe);
@@ -34,6 +34,8 @@ export interface BlockTraps {
   atBlock(kind: TrapKind, address: number, text: string, missing: number): void;
   /** Single-step from the instruction at `from` until RIP is at `until` or elsewhere. */
   walk(from: number, until: number): void;
+  /** The program's step over the instruction before `rip` is over. */
+  stepped(rip: number): void;
 }
 
 /** What a block is looked at with. */
@@ -188,13 +190,24 @@ export class BlockHook {
       return;
     }
     const count = instructionsIn(block, size);
-    if (size === 0 && this.rewritesItself(block)) this.stepOver(block);
+    const forgets = this.forgetsTrap(block, count);
+    if (forgets && this.state.trapFlag) {
+      this.passed(address, 1);
+      this.traps.stepped(address + block.plan.ends[0]!);
+    } else if (size === 0 && this.rewritesItself(block)) this.stepOver(block);
     else if (count === 0) this.divideOrStep(block, size);
     else if (this.guardsHold(block, count)) {
       this.passed(address, count);
-      if (block.plan.guards.length === 0 && block.code === null)
+      if (block.plan.guards.length === 0 && block.code === null && !forgets)
         this.table.add(address, size, count);
     }
+  }
+
+  /** `pause`, always the last of its translation, leaves Unicorn's loop without the trap of TF. */
+  private forgetsTrap({ address, plan }: Block, count: number): boolean {
+    return (
+      count <= 1 && plan.guards.length === 0 && mnemonicAt(this.memory, BigInt(address)) === 'pause'
+    );
   }
 
   /**

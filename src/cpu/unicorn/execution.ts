@@ -296,6 +296,13 @@ export class Execution implements BlockTraps {
     this.state.trapFlag = true;
   }
 
+  stepped(rip: number): void {
+    this.state.rip = BigInt(rip);
+    this.onDebug();
+    this.restartAt = this.state.rip;
+    this.cpu.stop();
+  }
+
   private endWalk(): void {
     if (this.walking === undefined) return;
     this.walking = undefined;

@@ -157,6 +157,18 @@ export const stepTests = (rig: () => Rig): void => {
     expect(rig().get(Reg.Rax)).toBe(1n);
   });
 
+  it('traps behind a pause, also one that has run before without TF', () => {
+    const listing = 'f3 90  pause\n 90  nop\n f3 90  pause\n 90  nop\n 0f 0b  ud2';
+    rig().load(listing);
+    expect(briefly(rig().run())).toEqual(['invalid-opcode@6']);
+    rig().set(Reg.Rip, 0x40_0000n);
+    expect([stepTo(), stepTo(), stepTo(), stepTo()]).toEqual([['@2'], ['@3'], ['@5'], ['@6']]);
+    rig().set(Reg.Rip, 0x40_0000n);
+    rig().set(Reg.Rflags, rig().get(Reg.Rflags) | TF);
+    const seen = rig().run((trap) => (trap.kind === 'debug' ? 'go' : 'stop'));
+    expect(briefly(seen)).toEqual(['debug@2', 'debug@3', 'debug@5', 'debug@6', 'invalid-opcode@6']);
+  });
+
   it('does not trap at once when a syscall or an int3 sets TF', () => {
     // the return from a signal handler to a program that steps itself
     for (const first of ['0f 05  syscall', 'cd 80  int 80h']) {
