@@ -109,5 +109,9 @@ export const Exit = {
 } as const;
 export type Exit = (typeof Exit)[keyof typeof Exit];
 
-/** Second argument of the import `slow`: how the access was meant. */
+/** Numbers of the module's imports, and of the type that handlers have (`tier0/module.ts`). */
+export const Import = { slow: 0, commit: 1, host: 2 } as const;
+export const HANDLER_TYPE = 0;
+
+/** Third argument of the import `slow`: how the access was meant. */
 export const How = { size: 0xffff, write: 0x10000, stack: 0x20000 } as const;

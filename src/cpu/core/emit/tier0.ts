@@ -1,39 +1,16 @@
 /** Rows become handlers: functions from a record to an exit that end by calling the next record's handler. */
-import { Exit, How, JUMPS, RECORD, STATE, TLB } from '../layout.ts';
+import { Exit, HANDLER_TYPE, Import, JUMPS, RECORD, STATE } from '../layout.ts';
 import { Body, type Local } from '../wasm/body.ts';
 import { type Expr, extendU, I32, I64, i32, i64, load, wrap } from '../wasm/expr.ts';
-import { extract, replace, ZERO } from '../wasm/simd.ts';
+import { extract } from '../wasm/simd.ts';
+import { loadValue, loadVector, translate } from './access.ts';
 import { Flags } from './flags.ts';
 import type { AccessOptions, Insn, MemorySize, OwnTrap, Place } from './insn.ts';
 import { Gpr } from './insn.ts';
 import type { Size } from './int.ts';
 import { FULL_MEMORY, isString, REP, REPNE, type Variant } from './variant.ts';
 
-/** Indices of the imports and types of the module (`tier0/module.ts`). */
-export const Import = { slow: 0, commit: 1, host: 2 } as const;
-export const HANDLER_TYPE = 0;
-
 const DF = 1 << 10;
-const PAGE_MASK = -4096n;
-
-/** Loads `bits` at an address of linear memory as an operand's value. */
-const loadValue = (bits: number, at: Expr, offset = 0): Expr => {
-  if (bits === 8) return load.u8(at, offset);
-  if (bits === 16) return load.u16(at, offset);
-  if (bits === 32) return load.i32(at, offset);
-  if (bits === 64) return load.i64(at, offset);
-  return load.v128(at, offset);
-};
-
-/** Loads a vector of `bits`, zeros above. */
-const loadVector = (bits: number, at: Expr): Expr => {
-  if (bits === 128) return load.v128(at);
-  if (bits === 64) return load.v128Low64(at);
-  if (bits === 32) return load.v128Low32(at);
-  if (bits === 16) return replace('i16', ZERO, 0, load.u16(at));
-  if (bits === 8) return replace('i8', ZERO, 0, load.u8(at));
-  throw new Error(`a vector of ${bits} bits`);
-};
 
 export class Tier0 implements Insn {
   readonly body = new Body(['i32']);
@@ -206,25 +183,11 @@ export class Tier0 implements Insn {
     return wrap(load.i64(this.#record, RECORD.displacement));
   }
 
-  /** Finds an access in linear memory; leaves with a fault where it is not allowed. */
   #translate(address: Expr, bytes: number, write: boolean, options: AccessOptions): Local {
     const { body } = this;
     const at = body.let(address);
-    const host = body.local('i32');
     if (options.aligned) body.if(I32.and(wrap(at), i32(15)), () => this.trap('GeneralProtection'));
-    const table = write ? TLB.write : TLB.read;
-    const entry = body.let(I32.and(wrap(I64.shrU(at, i64(8n))), i32((TLB.entries - 1) << 4)));
-    const last = bytes > 1 ? I64.add(at, i64(BigInt(bytes - 1))) : at;
-    const how = bytes | (write ? How.write : 0) | (options.stack ? How.stack : 0);
-    body.if(
-      I64.eq(load.i64(entry, table), I64.and(last, i64(PAGE_MASK))),
-      () => body.set(host, I32.add(wrap(at), load.i32(entry, table + 8))),
-      () => {
-        body.call(Import.slow, [this.#record, at, i32(how)], host);
-        body.if(I32.eqz(host), () => body.return(i32(Exit.Fault)));
-      },
-    );
-    return host;
+    return translate(body, this.#record, at, bytes, write, options.stack ?? false);
   }
 
   readable(address: Expr, bytes: number, options: AccessOptions = {}): Local {

@@ -1,9 +1,9 @@
 /** Tier 0 as a WebAssembly module: one handler for each variant that has a row, and a few of its own. */
 import type { Form } from '../../../x86/forms.ts';
 import type { Row } from '../emit/insn.ts';
-import { HANDLER_TYPE, Import, Tier0 } from '../emit/tier0.ts';
+import { Tier0 } from '../emit/tier0.ts';
 import { CHOICES, type Variant, variantsOf } from '../emit/variant.ts';
-import { Exit, RECORD } from '../layout.ts';
+import { Exit, HANDLER_TYPE, Import, RECORD } from '../layout.ts';
 import { rowOf } from '../rows/index.ts';
 import { Body } from '../wasm/body.ts';
 import { load } from '../wasm/expr.ts';
