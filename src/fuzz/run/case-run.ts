@@ -53,6 +53,9 @@ const FILE_CHANGED: Difference = { what: 'file', expected: 'its own bytes', got:
 const isStackOf = ({ regs }: Outcome, area: bigint): boolean =>
   (regs[SP] ?? 0n) >= area && (regs[SP] ?? 0n) < area + BigInt(2 * PAGE);
 
+const endOf = ({ end, signal }: Outcome): string =>
+  signal === null ? end : `signal ${signal.signal}`;
+
 const NOTHING: ReadonlySet<bigint> = new Set();
 
 const skipped = (why: SkipReason): Verdict => ({ kind: 'skipped', why });
@@ -63,7 +66,7 @@ export class CaseRun {
   readonly #allowed: readonly Allowed[];
   readonly #facts: CodeFacts;
   readonly #log: HitLog;
-  /** How the unprobed function ended. */
+  /** How the function ended: the unprobed one, where it runs. */
   ended = '';
 
   constructor(guest: Guest, test: FuzzCase, allowed: readonly Allowed[]) {
@@ -87,8 +90,8 @@ export class CaseRun {
     let near = this.#reference();
     // Uprobes may have looked at the program's own int3: the mm had probes before. From now on it has none.
     if (near.outcome.signal?.signal === Sig.SIGTRAP) near = this.#reference();
-    const { end, signal } = near.outcome;
-    this.ended = signal === null ? end : `signal ${signal.signal}`;
+    this.ended = endOf(near.outcome);
+    const { end } = near.outcome;
     if (end === 'lost' || end === 'unsupported') return skipped(end);
     const plain = near.outcome;
     const far = test.far === true ? guest.call(test, FAR_TEXT.start) : plain;
@@ -108,6 +111,7 @@ export class CaseRun {
     let last: Outcome | null = null;
     const accepted = new ProbedRun(this.#guest, this.#test, this.#log).run(({ outcome }) => {
       last = outcome;
+      this.ended = endOf(outcome);
       return true;
     });
     return accepted ? last : null;

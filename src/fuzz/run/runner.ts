@@ -85,8 +85,7 @@ export class Runner {
   }
 
   #probedOutcome(test: FuzzCase): Outcome | null {
-    const guest = this.#guestOf(test.profile);
-    return new CaseRun(guest, test, []).probedOutcome();
+    return this.#look(test, (run) => run.probedOutcome());
   }
 
   dispose(): void {
@@ -119,15 +118,20 @@ export class Runner {
   }
 
   #run(test: FuzzCase): Verdict {
+    return this.#look(test, (run) => run.verdict());
+  }
+
+  /** Gives the case a process that suits it, and notes which way it went. */
+  #look<T>(test: FuzzCase, look: (run: CaseRun) => T): T {
     const alone = needsItsOwn(test);
     if (alone) this.#dropGuest();
     const guest = this.#guestOf(test.profile);
     if (test.far === true) guest.mapFar();
     const before = { ...guest.uprobes.counters };
     const run = new CaseRun(guest, test, this.#options.allowed ?? ALLOWED);
-    const verdict = run.verdict();
+    const found = look(run);
     this.lastPath = `${run.siteKind} ${pathOf(before, guest.uprobes.counters)} ${run.ended} ${test.profile}`;
     if (alone) this.#dropGuest();
-    return verdict;
+    return found;
   }
 }
