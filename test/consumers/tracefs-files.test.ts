@@ -65,6 +65,25 @@ describe('machine.tracefs', () => {
     expect(tracefs.read('trace')).toContain('2/2');
   });
 
+  it('shows the records of a snapshot by the events of that snapshot, whatever was defined since', async () => {
+    using session = new SessionMachine(engine);
+    const { machine } = session;
+    const { tracefs } = machine;
+    const empty = machine.capture();
+    const define = (name: string): void => {
+      tracefs.write('uprobe_events', `p:g/${name} ${PROGRAM}:0x1076`);
+      tracefs.write(`events/g/${name}/enable`, '1');
+    };
+    define('first');
+    await session.run();
+    const traced = machine.capture();
+    expect(tracefs.read('trace')).toContain('first: (0x401076)');
+    machine.restore(empty);
+    define('second');
+    machine.restore(traced);
+    expect(tracefs.read('trace')).toContain('first: (0x401076)');
+  });
+
   // The kernel would free the probe while it is registered (docs/kernel-notes.md).
   it('takes a deleted probe of an enabled event out', async () => {
     using session = new SessionMachine(engine);

@@ -24,9 +24,8 @@ export class TraceArray {
   /** Gets every record when it is written, besides the buffer. */
   sink: TraceSink | null = null;
   readonly #now: () => bigint;
-  readonly #files = new Map<ProbeEvent, EventFile>();
-  /** Events by id, those that are gone too: their records stay. */
-  readonly #events = new Map<number, ProbeEvent>();
+  /** By the id of the event, as records name it. */
+  readonly #files = new Map<number, EventFile>();
 
   /** @param now nanoseconds of the machine's clock */
   constructor(now: () => bigint) {
@@ -39,19 +38,18 @@ export class TraceArray {
 
   /** The event as this instance sees it. */
   file(event: ProbeEvent): EventFile {
-    let file = this.#files.get(event);
+    let file = this.#files.get(event.id);
     if (file === undefined) {
       file = new EventFile(event, this);
-      this.#files.set(event, file);
-      this.#events.set(event.id, event);
+      this.#files.set(event.id, file);
     }
     return file;
   }
 
   /** Forgets an event that is gone. If it was ever enabled all records go, as its own could not be shown. */
   forget(event: ProbeEvent): void {
-    if (this.#files.get(event)?.wasEnabled === true) this.ring.clear();
-    this.#files.delete(event);
+    if (this.#files.get(event.id)?.wasEnabled === true) this.ring.clear();
+    this.#files.delete(event.id);
   }
 
   /** Writes a record. Preconditions: it is built. */
@@ -80,14 +78,15 @@ export class TraceArray {
       this.ring.restore(ring);
       this.errors.restore(errors);
       this.#files.clear();
-      for (const [event, file] of files) this.#files.set(event, file);
+      for (const [id, file] of files) this.#files.set(id, file);
       for (const restore of restores) restore();
     };
   }
 
   /** A record of the buffer as data. */
   decode(stored: StoredRecord): TraceRecord {
-    return traceRecord(this.#events.get(stored.view.getUint16(TYPE_AT, true))!, stored);
+    const { event } = this.#files.get(stored.view.getUint16(TYPE_AT, true))!;
+    return traceRecord(event, stored);
   }
 }
 
