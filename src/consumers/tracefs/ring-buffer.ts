@@ -150,7 +150,7 @@ export class RingBuffer {
     this.#commIndex.clear();
     for (const [index, comm] of this.#comms.entries()) this.#commIndex.set(comm, index);
     this.#pages = saved.pages.map(({ bytes, end, start, used, records }) => {
-      const page = newPage();
+      const page = this.#freshPage();
       page.bytes.set(bytes);
       return Object.assign(page, { end, start, used, records });
     });
@@ -169,10 +169,15 @@ export class RingBuffer {
     const last = this.#pages.at(-1);
     if (last !== undefined && last.used + size <= PAGE_ROOM) return last;
     if (this.#pages.length >= this.#limit) this.#dropOldest();
-    const page = this.#spare.pop() ?? newPage();
-    Object.assign(page, { end: 0, start: 0, used: 0, records: 0 });
+    const page = this.#freshPage();
     this.#pages.push(page);
     return page;
+  }
+
+  /** An empty page, one that was used before if there is any. */
+  #freshPage(): Page {
+    const page = this.#spare.pop() ?? newPage();
+    return Object.assign(page, { end: 0, start: 0, used: 0, records: 0 });
   }
 
   #dropOldest(): void {
