@@ -42,8 +42,8 @@ export class Perf implements FileServices {
   readonly #output: SampleOutput;
   readonly #eventById: PerfOptions['eventById'];
   readonly parseFilter: PerfOptions['parseFilter'];
-  readonly #users = new WeakMap<ProbeEvent, PerfUser>();
   readonly #noted = new Set<string>();
+  #users = new WeakMap<ProbeEvent, PerfUser>();
   #events: readonly PerfEvent[] = [];
   #files = new Map<PerfEvent, PerfFile>();
   #nextId = 1n;
@@ -164,6 +164,8 @@ export class Perf implements FileServices {
     this.#nextId = nextId;
     this.#events = events.map(([event]) => event);
     this.#files = new Map(files);
+    // Whoever is not among them had no events then.
+    this.#users = new WeakMap(users.map(([user]) => [user.event, user]));
     for (const [user, inside] of users) user.restore(inside);
     for (const [event, inside] of events) event.restore(inside);
   }

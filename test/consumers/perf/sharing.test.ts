@@ -107,6 +107,23 @@ for (const engine of cpuEngines)
       rig.dispose();
     });
 
+    it('opens anew what was opened first after a snapshot', async (ctx) => {
+      if (engine.missing !== null) ctx.skip(engine.missing);
+      const factory = await engine.load();
+      const rig = new Rig({ factory, profile: 'k6.18', text: { '0x401000': '90 c3' } });
+      const perf = new PerfRig(rig);
+      const source = define(perf);
+      const parts = [rig.kernel, rig.uprobes, source, perf.perf].map(
+        (part) => [part, part.capture()] as const,
+      );
+      perf.open(source);
+      for (const [part, state] of parts) part.restore(state);
+      const event = perf.open(source);
+      rig.call(F);
+      expect([rig.bytes(F, 1), event.count]).toEqual(['cc', 1]);
+      rig.dispose();
+    });
+
     it('lets an event serve a trace or perf, not both (EINTR)', async (ctx) => {
       if (engine.missing !== null) ctx.skip(engine.missing);
       const factory = await engine.load();
