@@ -1,12 +1,9 @@
 import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
-import { PAGE_MASK } from '../base/bytes.ts';
+import { hex } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import type { Consumer, Profile, Uprobes } from '../uprobes/index.ts';
-import { explain } from '../uprobes/index.ts';
 import type { Place } from './locate.ts';
-import { whyRefused } from './refusal.ts';
-
-const COPY_SIZE = 16;
+import { judge, whyRefused } from './refusal.ts';
 
 /** One attached consumer. */
 export interface Attached {
@@ -59,14 +56,10 @@ export class Attacher {
   }
 
   /** Why the kernel, which judges a place when something maps it, has never put a breakpoint there. */
-  silence({ inode, offset }: Pick<Spot, 'inode' | 'offset'>): string {
-    const bytes = new Uint8Array(COPY_SIZE);
-    const got = inode.read(offset, bytes);
-    const { verdict, reason } = explain(bytes, this.#profile, {
-      pageOffset: Number(offset & PAGE_MASK),
-    });
-    if (got > 0 && verdict === 'refuse') return reason;
-    return `no private, read-only mapping has covered offset 0x${offset.toString(16)}`;
+  silence(place: Pick<Spot, 'inode' | 'offset'>): string {
+    const { verdict, reason } = judge(place, this.#profile);
+    if (place.offset < place.inode.size && verdict === 'refuse') return reason;
+    return `no private, read-only mapping has covered offset ${hex(place.offset)}`;
   }
 
   /** The kernel's refusal in words. */

@@ -1,7 +1,8 @@
-import { fromHex, toHex } from '../base/bytes.ts';
+import { fromHex, PAGE_MASK, toHex } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import { ElfImage } from '../elf/image.ts';
 import {
+  COPY_SIZE,
   type Explanation,
   explain,
   optimisedTrampoline,
@@ -17,8 +18,6 @@ import { type Named, namedPlaces, type Probeable, problemsOf } from './probeable
 
 /** Where bare bytes are taken to lie. */
 const BARE_ADDRESS = 0x401000n;
-/** Bytes the kernel copies from a site. */
-const COPY_SIZE = 16;
 
 /** The verdict on one instruction, as `trapline explain --bytes --json` prints it. */
 export interface BytesExplanation extends Explanation {
@@ -152,8 +151,7 @@ export class ProgramInspector {
   }
 
   #explainAt(offset: bigint, profile: Profile): Explanation {
-    const address = this.#image.addressOfOffset(offset) ?? offset;
-    return explain(this.#bytesAt(offset), profile, { pageOffset: Number(address & 0xfffn) });
+    return explain(this.#bytesAt(offset), profile, { pageOffset: Number(offset & PAGE_MASK) });
   }
 
   #bytesAt(offset: bigint): Uint8Array {

@@ -3,10 +3,7 @@ import type { ErrnoName } from '../abi/errno.ts';
 import { hex, PAGE_MASK } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import type { Inode } from '../memory/backing.ts';
-import { explain, type Profile } from '../uprobes/index.ts';
-
-/** Bytes the kernel copies from a site. */
-const COPY_SIZE = 16;
+import { COPY_SIZE, type Explanation, explain, type Profile } from '../uprobes/index.ts';
 
 export interface RefusedPlace {
   readonly inode: Inode;
@@ -19,11 +16,14 @@ interface Refusal {
   readonly hint: string | null;
 }
 
-const instructionRefusal = ({ inode, offset }: RefusedPlace, profile: Profile): Refusal => {
+/** What the kernel makes of the instruction at a place. */
+export const judge = (
+  { inode, offset }: Pick<RefusedPlace, 'inode' | 'offset'>,
+  profile: Profile,
+): Explanation => {
   const bytes = new Uint8Array(COPY_SIZE);
   inode.read(offset, bytes);
-  const { reason, advice } = explain(bytes, profile, { pageOffset: Number(offset & PAGE_MASK) });
-  return { reason, hint: advice };
+  return explain(bytes, profile, { pageOffset: Number(offset & PAGE_MASK) });
 };
 
 /** uprobe_register refuses a consumer that has nothing to call. */
@@ -48,7 +48,10 @@ export const whyRefused = (errno: ErrnoName, place: RefusedPlace, profile: Profi
     return { reason: `offset ${hex(offset)} is outside the file`, hint };
   }
   if (errno === 'EIO') return { reason: 'the offset is the end of the file', hint: list };
-  if (errno === 'ENOTSUPP' || errno === 'ENOEXEC') return instructionRefusal(place, profile);
+  if (errno === 'ENOTSUPP' || errno === 'ENOEXEC') {
+    const { reason, advice } = judge(place, profile);
+    return { reason, hint: advice };
+  }
   if (refCtr % 2n !== 0n)
     return {
       reason: `the reference counter ${hex(refCtr)} is at an odd offset`,

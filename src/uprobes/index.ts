@@ -1,4 +1,5 @@
 /** What the layers above may see of uprobes. */
+export { COPY_SIZE } from './arch/analyse.ts';
 export { type Explanation, explain } from './arch/explain.ts';
 export type { Caller } from './core/breakpoint.ts';
 export type { Consumer, Cookie, Hit, Via } from './core/consumer.ts';
