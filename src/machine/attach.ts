@@ -1,9 +1,9 @@
-import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
+import type { ErrnoName } from '../abi/errno.ts';
 import { hex } from '../base/bytes.ts';
-import { TraplineError } from '../base/errors.ts';
+import type { TraplineError } from '../base/errors.ts';
 import type { Consumer, Profile, Uprobes } from '../uprobes/index.ts';
 import type { Place } from './locate.ts';
-import { judge, whyRefused } from './refusal.ts';
+import { badProbe, judge, whyRefused } from './refusal.ts';
 
 /** One attached consumer. */
 export interface Attached {
@@ -65,10 +65,6 @@ export class Attacher {
   /** The kernel's refusal in words. */
   refusal(errno: ErrnoName, place: Spot, description: string): TraplineError {
     const { reason, hint } = whyRefused(errno, place, this.#profile);
-    return new TraplineError(
-      'bad-probe',
-      `probe "${description}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
-      { errno, ...(hint !== null && { hint }) },
-    );
+    return badProbe(`probe "${description}"`, reason, errno, hint);
   }
 }

@@ -1,11 +1,12 @@
-import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
-import { TraplineError } from '../base/errors.ts';
+import type { ErrnoName } from '../abi/errno.ts';
+import type { TraplineError } from '../base/errors.ts';
 import type { PathKind, Site } from '../consumers/event/site.ts';
 import { PROGRAM_PATH } from '../consumers/event/site.ts';
 import { ElfImage } from '../elf/image.ts';
 import type { FileView } from '../kernel/files/file-view.ts';
 import type { Inode } from '../memory/backing.ts';
 import { findSymbol, findUsdt, isNoPlace, type NoPlace } from './names.ts';
+import { badProbe } from './refusal.ts';
 
 /** One place of a file that a probe goes to. */
 export interface Place {
@@ -58,14 +59,15 @@ export class Locator {
    * @throws TraplineError `bad-probe`, or `bad-elf` where symbols are needed
    */
   places(site: Site, probe: string): readonly Place[] {
+    const wish = `probe "${probe}"`;
     const path = this.absolute(site.path);
     const inode = this.#files.inode(path);
     if (typeof inode === 'string')
-      throw refusal(probe, `${path} is not in the guest's file view`, inode, SHOW_IT);
+      throw badProbe(wish, `${path} is not in the guest's file view`, inode, SHOW_IT);
     const at = (offset: bigint): Place => ({ inode, path, offset, refCtr: site.refCtr });
     const { spot } = site;
     const refuse = ({ reason, errno }: NoPlace): TraplineError =>
-      refusal(probe, `${path} ${reason}`, errno, `\`trapline list ${path}\` shows what there is`);
+      badProbe(wish, `${path} ${reason}`, errno, `\`trapline list ${path}\` shows what there is`);
     if (spot.kind === 'offset') return [at(spot.offset)];
     if (spot.kind === 'symbol') {
       const found = findSymbol(this.image(inode), spot.symbol);
@@ -89,10 +91,3 @@ export class Locator {
 }
 
 const SHOW_IT = 'show it to the guest with --root or --mount';
-
-const refusal = (probe: string, reason: string, errno: ErrnoName, hint: string): TraplineError =>
-  new TraplineError(
-    'bad-probe',
-    `probe "${probe}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
-    { errno, hint },
-  );

@@ -1,6 +1,6 @@
-import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
+import type { ErrnoName } from '../abi/errno.ts';
 import { hex } from '../base/bytes.ts';
-import { TraplineError } from '../base/errors.ts';
+import type { TraplineError } from '../base/errors.ts';
 import { PROGRAM_PATH } from '../consumers/event/site.ts';
 import { attachMulti, type MultiHandlers, MultiLink } from '../consumers/multi/link.ts';
 import { matcher } from '../consumers/multi/pattern.ts';
@@ -13,7 +13,7 @@ import type { Attacher } from './attach.ts';
 import { type Link, makeLink } from './link.ts';
 import type { Locator } from './locate.ts';
 import { findSymbol, isNoPlace } from './names.ts';
-import { requireHandler } from './refusal.ts';
+import { badProbe, requireHandler } from './refusal.ts';
 
 /**
  * Which places of a file a multi link is for: functions whose name matches (`*`, `?`; a function with
@@ -145,8 +145,4 @@ const patternOffsets = (image: ElfImage, pattern: string, wish: string): readonl
 };
 
 const refusal = (wish: string, reason: string, errno: ErrnoName): TraplineError =>
-  new TraplineError(
-    'bad-probe',
-    `multi link "${wish}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
-    { errno },
-  );
+  badProbe(`multi link "${wish}"`, reason, errno);

@@ -1,5 +1,5 @@
 /** Why the kernel refused a registration, and what would work instead. */
-import type { ErrnoName } from '../abi/errno.ts';
+import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
 import { hex, PAGE_MASK } from '../base/bytes.ts';
 import { TraplineError } from '../base/errors.ts';
 import type { Inode } from '../memory/backing.ts';
@@ -26,17 +26,29 @@ export const judge = (
   return explain(bytes, profile, { pageOffset: Number(offset & PAGE_MASK) });
 };
 
+/**
+ * A probe that cannot be had.
+ * @param wish how messages name it, `probe "…"`
+ */
+export const badProbe = (
+  wish: string,
+  reason: string,
+  errno: ErrnoName,
+  hint: string | null = null,
+): TraplineError =>
+  new TraplineError('bad-probe', `${wish}: ${reason} (${errno}, errno ${errnoNumber(errno)})`, {
+    errno,
+    ...(hint !== null && { hint }),
+  });
+
 /** uprobe_register refuses a consumer that has nothing to call. */
 export const requireHandler = (
   wish: string,
   handlers: { readonly entry?: unknown; readonly return?: unknown },
 ): void => {
   if (handlers.entry !== undefined || handlers.return !== undefined) return;
-  throw new TraplineError(
-    'bad-probe',
-    `probe "${wish}": neither an entry nor a return handler (EINVAL, errno 22)`,
-    { errno: 'EINVAL', hint: 'give one of them, or both' },
-  );
+  const reason = 'neither an entry nor a return handler';
+  throw badProbe(`probe "${wish}"`, reason, 'EINVAL', 'give one of them, or both');
 };
 
 /** In the order of the kernel's own checks (uprobe_register, then the analysis). */

@@ -1,5 +1,5 @@
-import { type ErrnoName, errnoNumber } from '../abi/errno.ts';
-import { TraplineError } from '../base/errors.ts';
+import type { ErrnoName } from '../abi/errno.ts';
+import type { TraplineError } from '../base/errors.ts';
 import {
   isKnown,
   MAX_USDT_ARGS,
@@ -16,6 +16,7 @@ import { type Link, makeLink } from './link.ts';
 import type { Locator } from './locate.ts';
 import type { MultiAttacher } from './multi.ts';
 import { findUsdt, isNoPlace } from './names.ts';
+import { badProbe } from './refusal.ts';
 
 /** Called at every site of a USDT probe. */
 export type UsdtHandler = (usdt: UsdtHit) => void;
@@ -53,7 +54,7 @@ export class UsdtAttacher {
   ): Link {
     const { provider, name } = probe;
     const refuse = (reason: string, errno: ErrnoName): TraplineError =>
-      refusal(`${path}:%${provider}:${name}`, reason, errno);
+      badProbe(`USDT probe "${path}:%${provider}:${name}"`, reason, errno);
     const inode = this.#locator.inode(path);
     if (typeof inode === 'string') throw refuse(`cannot read ${path}`, inode);
     const image = this.#locator.image(inode);
@@ -121,10 +122,3 @@ export class UsdtAttacher {
     };
   }
 }
-
-const refusal = (probe: string, reason: string, errno: ErrnoName): TraplineError =>
-  new TraplineError(
-    'bad-probe',
-    `USDT probe "${probe}": ${reason} (${errno}, errno ${errnoNumber(errno)})`,
-    { errno },
-  );
