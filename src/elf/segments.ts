@@ -69,18 +69,23 @@ const checkOrder = (path: string, loads: readonly Segment[]): void => {
   });
 };
 
+/** The PT_LOAD segment whose memory has a link-time address; there is one at most. */
+export const loadAt = (segments: readonly Segment[], address: bigint): Segment | undefined =>
+  segments.find(
+    (segment) =>
+      segment.type === SegmentType.Load &&
+      address >= segment.address &&
+      address - segment.address < segment.memorySize,
+  );
+
 /** File offset behind a link-time address, by PT_LOAD segments; undefined in bss or outside. */
 export const offsetOfAddress = (
   segments: readonly Segment[],
   address: bigint,
 ): bigint | undefined => {
-  const load = segments.find(
-    (segment) =>
-      segment.type === SegmentType.Load &&
-      address >= segment.address &&
-      address - segment.address < segment.fileSize,
-  );
-  return load === undefined ? undefined : load.offset + (address - load.address);
+  const load = loadAt(segments, address);
+  if (load === undefined || address - load.address >= load.fileSize) return undefined;
+  return load.offset + (address - load.address);
 };
 
 /**

@@ -1,10 +1,10 @@
 /** The arithmetic from a name to a file offset, line by line: `trapline explain --explain-offset`. */
 import { hex } from '../base/bytes.ts';
-import { BASE_SECTION, prelinkShift, type UsdtSite } from '../consumers/usdt/notes.ts';
-import { SegmentFlag, SegmentType } from '../elf/format.ts';
+import { BASE_SECTION, baseSection, prelinkShift, type UsdtSite } from '../consumers/usdt/notes.ts';
+import { SegmentFlag } from '../elf/format.ts';
 import type { ElfFunction } from '../elf/functions.ts';
 import type { ElfImage } from '../elf/image.ts';
-import type { Segment } from '../elf/segments.ts';
+import { loadAt, type Segment } from '../elf/segments.ts';
 
 /** One step: what it is about, and the sum. */
 export interface Step {
@@ -33,7 +33,7 @@ export const symbolSteps = (image: ElfImage, found: ElfFunction, addend: bigint)
 /** From a USDT note. */
 export const usdtSteps = (image: ElfImage, { note, address }: UsdtSite): Step[] => {
   const { location, base, semaphore } = note;
-  const section = image.sections.find(({ name }) => name === BASE_SECTION)?.address ?? 0n;
+  const section = baseSection(image);
   const moved = prelinkShift(base, section);
   return [
     {
@@ -54,7 +54,7 @@ export const usdtSteps = (image: ElfImage, { note, address }: UsdtSite): Step[] 
 
 /** From an offset that was given as such. */
 export const offsetSteps = (image: ElfImage, offset: bigint, address: bigint | null): Step[] => {
-  const segment = address === null ? undefined : segmentOf(image, address);
+  const segment = address === null ? undefined : loadAt(image.segments, address);
   if (address === null || segment === undefined)
     return [{ about: 'offset', text: `${hex(offset)} as given; no segment maps it` }];
   return [
@@ -69,7 +69,7 @@ export const offsetSteps = (image: ElfImage, offset: bigint, address: bigint | n
 
 /** By segments, which is how the file is mapped; sections may lie or be missing. */
 const addressSteps = (image: ElfImage, address: bigint, about: string): Step[] => {
-  const segment = segmentOf(image, address);
+  const segment = loadAt(image.segments, address);
   if (segment === undefined) return [];
   const { address: start, offset } = segment;
   return [
@@ -92,11 +92,3 @@ const segmentStep = ({ address, memorySize, offset, flags }: Segment): Step => {
     text: `${hex(address)}-${hex(address + memorySize)} ${rights} comes from file offset ${hex(offset)}`,
   };
 };
-
-const segmentOf = ({ segments }: ElfImage, address: bigint): Segment | undefined =>
-  segments.find(
-    (one) =>
-      one.type === SegmentType.Load &&
-      address >= one.address &&
-      address - one.address < one.memorySize,
-  );

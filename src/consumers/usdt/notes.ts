@@ -1,9 +1,9 @@
 /** The notes of USDT probes, as <sys/sdt.h> writes them and libbpf reads them (spec section 6.6). */
 import { hex, view } from '../../base/bytes.ts';
-import { SegmentFlag, SegmentType } from '../../elf/format.ts';
+import { SegmentFlag } from '../../elf/format.ts';
 import type { ElfImage } from '../../elf/image.ts';
 import type { ElfNote } from '../../elf/notes.ts';
-import type { Segment } from '../../elf/segments.ts';
+import { loadAt, type Segment } from '../../elf/segments.ts';
 
 /** One place of a USDT probe. Inlined copies of a probe are several sites of one name. */
 export interface UsdtSite {
@@ -55,7 +55,7 @@ const text = new TextDecoder('latin1');
 export const usdtNotes = (image: ElfImage): UsdtNotes => {
   const sites: UsdtSite[] = [];
   const broken: BrokenNote[] = [];
-  const base = image.sections.find(({ name }) => name === BASE_SECTION)?.address ?? 0n;
+  const base = baseSection(image);
   for (const note of image.notes()) {
     const isProbe = note.name === NOTE_NAME && note.type === NOTE_TYPE;
     if (!isProbe && note.section !== SECTION) continue;
@@ -65,6 +65,10 @@ export const usdtNotes = (image: ElfImage): UsdtNotes => {
   }
   return { sites, broken };
 };
+
+/** Where `.stapsdt.base` is in the file as it is now; 0 = it has none. */
+export const baseSection = (image: ElfImage): bigint =>
+  image.sections.find(({ name }) => name === BASE_SECTION)?.address ?? 0n;
 
 const foreign = ({ name, type }: ElfNote): BrokenNote => ({
   probe: null,
@@ -89,14 +93,14 @@ const siteOf = (image: ElfImage, bytes: Uint8Array, base: bigint): UsdtSite | Br
     semaphore: fields.getBigUint64(16, true),
   };
   const address = BigInt.asUintN(64, note.location + prelinkShift(note.base, base));
-  const code = segmentOf(image, address);
+  const code = loadAt(image.segments, address);
   if (code === undefined || !isExecutable(code))
     return { probe, problem: `its address ${hex(address)} lies in no executable segment` };
   const offset = image.offsetOfAddress(address);
   if (offset === undefined)
     return { probe, problem: `its address ${hex(address)} is not in the file` };
   // The semaphore is not moved along: that is how libbpf reads the note.
-  const holder = note.semaphore === 0n ? null : segmentOf(image, note.semaphore);
+  const holder = note.semaphore === 0n ? null : loadAt(image.segments, note.semaphore);
   if (holder === undefined || (holder !== null && isExecutable(holder)))
     return { probe, problem: `its semaphore ${hex(note.semaphore)} lies in no data segment` };
   const semaphore = holder === null ? 0n : note.semaphore - holder.address + holder.offset;
@@ -123,13 +127,5 @@ const stringsOf = (bytes: Uint8Array): NoteStrings | BrokenNote => {
   // A colon begins what other tools append: no arguments.
   return { provider, name, args: args.startsWith(':') ? '' : args };
 };
-
-const segmentOf = ({ segments }: ElfImage, address: bigint): Segment | undefined =>
-  segments.find(
-    (one) =>
-      one.type === SegmentType.Load &&
-      address >= one.address &&
-      address - one.address < one.memorySize,
-  );
 
 const isExecutable = ({ flags }: Segment): boolean => (flags & SegmentFlag.Exec) !== 0;
