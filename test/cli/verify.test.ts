@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { differencesOf } from '../../src/cli/verify/differences.ts';
+import type { Observed } from '../../src/cli/verify/emulated-run.ts';
 import { profileOfRelease } from '../../src/index.ts';
 import { missing } from '../helpers/requirements.ts';
 import { expectComplaint, jsonLines, trapline } from './cli.ts';
@@ -30,18 +32,66 @@ describe('verify', () => {
     expect(readFileSync('/sys/kernel/tracing/uprobe_events', 'utf8')).not.toContain('verify');
   });
 
-  it('shows a difference as a unified diff, and in JSON', (ctx) => {
+  it('says in JSON that they are equal', (ctx) => {
     if (here !== null) return ctx.skip(here);
-    // The number of the thread is the kernel's choice.
-    const probes = ['-p', 'p:f @:factorial n=$stack8'];
+    const probes = ['-p', 'p:f @:factorial n=%di'];
     const { status, stdout } = trapline(['verify', '--json', ...probes, CALC, '5!'], { input: '' });
-    expect(jsonLines(stdout)).toMatchObject([{ type: 'verify', equal: status === 0 }]);
+    expect([status, jsonLines(stdout)]).toMatchObject([
+      0,
+      [{ type: 'verify', equal: true, differences: [] }],
+    ]);
   });
 
   it('keeps to the rules of the running kernel', (ctx) => {
     if (here !== null) return ctx.skip(here);
     const outcome = trapline(['verify', '--kernel', 'k6.10', CALC], { input: '' });
     expectComplaint(outcome, 2, /--kernel k6\.10 is not this machine's kernel/);
+  });
+});
+
+describe('the differences of two runs', () => {
+  const run: Observed = {
+    trace: ['f: (0x401000) a=1', 'f: (0x401000) a=2'],
+    stdout: 'one\n',
+    stderr: '',
+    end: 'status 0',
+    hits: ['f 2'],
+  };
+
+  it('are none between equal ones, wherever the kernel put things', () => {
+    const at = (address: string): Observed => ({ ...run, trace: [`f: (0x401000) a=${address}`] });
+    expect(differencesOf(at('0x7ffff7fc1000'), at('0x7ff000001000'))).toEqual([]);
+  });
+
+  it('are unified diffs, the kernel’s lines as -, ours as +', () => {
+    const ours = { ...run, trace: ['f: (0x401000) a=1', 'f: (0x401000) a=3'], end: 'status 1' };
+    expect(differencesOf(run, ours)).toEqual([
+      {
+        section: 'trace',
+        diff: [
+          '--- kernel/trace',
+          '+++ trapline/trace',
+          '@@ -1,2 +1,2 @@',
+          ' f: (0x401000) a=1',
+          '-f: (0x401000) a=2',
+          '+f: (0x401000) a=3',
+          '',
+        ].join('\n'),
+      },
+      {
+        section: 'end',
+        diff: '--- kernel/end\n+++ trapline/end\n@@ -1,1 +1,1 @@\n-status 0\n+status 1\n',
+      },
+    ]);
+  });
+
+  it('are the first line alone where nearly all differ', () => {
+    const lines = (text: string): string[] => Array.from({ length: 9000 }, (_, i) => `${text}${i}`);
+    const [found] = differencesOf(
+      { ...run, trace: ['same', ...lines('a')] },
+      { ...run, trace: ['same', ...lines('b')] },
+    );
+    expect(found?.diff).toMatch(/^more than 5000 lines differ, from line 2 on\n$/);
   });
 });
 
