@@ -1,5 +1,5 @@
 /** Whether this machine's kernel can be asked. */
-import { accessSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 
 export const TRACEFS = '/sys/kernel/tracing';
@@ -24,15 +24,6 @@ export const launcher = (): readonly string[] => {
   return [prlimit, '--core=0', taskset, '-c', '0', setarch, '-R'];
 };
 
-const canWrite = (path: string): boolean => {
-  try {
-    accessSync(path);
-    return existsSync(path);
-  } catch {
-    return false;
-  }
-};
-
 /** Why the kernel cannot be asked, as the rest of a sentence; null when it can. */
 export const whyNotHere = (): string | null => {
   if (process.platform !== 'linux') return `this is ${process.platform}, not Linux`;
@@ -41,7 +32,7 @@ export const whyNotHere = (): string | null => {
   // Locks that a dead task holds would make every access to tracefs wait for ever.
   if ((Number(readFileSync(TAINT, 'utf8')) & OOPSED) !== 0)
     return 'the kernel has oopsed, so that nothing it says proves anything; reboot it';
-  if (!canWrite(`${TRACEFS}/uprobe_events`))
+  if (!existsSync(`${TRACEFS}/uprobe_events`))
     return `there is no ${TRACEFS}/uprobe_events (mount -t tracefs tracefs ${TRACEFS})`;
   const tool = TOOLS.find((name) => toolPath(name) === undefined);
   return tool === undefined ? null : `the tool ${tool} of util-linux is missing`;
