@@ -102,7 +102,7 @@ export class Tracefs {
   parseFilter(text: string, event: ProbeEvent): RecordFilter | ErrnoName {
     try {
       const filter = Filter.parse(text, event);
-      return (record) => filter.accepts(record, { comm: record.hit.task.comm, cpu: 0 });
+      return (record) => filter.accepts(record);
     } catch (fault) {
       if (fault instanceof FilterFault) return fault.errno;
       throw fault;

@@ -2,7 +2,6 @@ import type { ErrnoName } from '../../abi/errno.ts';
 import type { EnableRefusal, EventUser, ProbeEvent } from '../event/event.ts';
 import type { EventRecord } from '../event/event-record.ts';
 import type { Filter } from './filter/filter.ts';
-import type { FilterContext } from './filter/predicate.ts';
 import type { TraceArray } from './trace-array.ts';
 import type { Trigger } from './trigger/trigger.ts';
 
@@ -24,10 +23,6 @@ export class EventFile implements EventUser {
   #triggers: readonly Trigger[] = [];
   /** Some trigger has to see the record. */
   #triggersNeedRecord = false;
-  readonly #context: { -readonly [Key in keyof FilterContext]: FilterContext[Key] } = {
-    comm: '',
-    cpu: 0,
-  };
 
   constructor(event: ProbeEvent, array: TraceArray) {
     this.event = event;
@@ -125,16 +120,15 @@ export class EventFile implements EventUser {
       this.#array.lost++;
       return;
     }
-    this.#context.comm = record.hit.task.comm;
     const later = needed ? this.#fireConditional(record) : NONE;
-    const kept = !this.muted && (this.#filter?.accepts(record, this.#context) ?? true);
+    const kept = !this.muted && (this.#filter?.accepts(record) ?? true);
     if (kept && on) this.#array.commit(record);
     for (const trigger of later) trigger.fire();
   }
 
   /** Fires those that accept the record; the answer is those that act afterwards. */
   #fireConditional(record: EventRecord): readonly Trigger[] {
-    const accepted = this.#triggers.filter((trigger) => trigger.accepts(record, this.#context));
+    const accepted = this.#triggers.filter((trigger) => trigger.accepts(record));
     for (const trigger of accepted) if (!trigger.action.afterwards) trigger.fire();
     return accepted.filter(({ action }) => action.afterwards);
   }

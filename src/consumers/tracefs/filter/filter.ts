@@ -1,10 +1,10 @@
 /** Filters of events: `FIELD OP VALUE` joined by `&&`, `||`, `!` and brackets. */
 import type { ProbeEvent } from '../../event/event.ts';
+import type { EventRecord } from '../../event/event-record.ts';
 import { COMMON_FIELDS, fieldsOf } from '../../event/fields.ts';
-import type { RecordBytes } from '../../event/value.ts';
 import { checkBrackets } from './brackets.ts';
 import { FilterFault } from './fault.ts';
-import { type FilterContext, type FilterField, type Predicate, readTerm } from './predicate.ts';
+import { type FilterField, type Predicate, readTerm } from './predicate.ts';
 
 /** Names that stand for no bytes of the record. */
 const GENERIC: Readonly<Record<string, FilterField>> = {
@@ -29,16 +29,16 @@ const fieldFinder = (event: ProbeEvent): ((name: string) => FilterField | undefi
 
 const either =
   (a: Predicate, b: Predicate): Predicate =>
-  (record, context) =>
-    a(record, context) || b(record, context);
+  (record) =>
+    a(record) || b(record);
 const both =
   (a: Predicate, b: Predicate): Predicate =>
-  (record, context) =>
-    a(record, context) && b(record, context);
+  (record) =>
+    a(record) && b(record);
 const not =
   (a: Predicate): Predicate =>
-  (record, context) =>
-    !a(record, context);
+  (record) =>
+    !a(record);
 
 /** `&&` binds closer than `||`. An operator with nothing behind it at the very end counts for nothing. */
 class FilterReader {
@@ -134,7 +134,7 @@ export class Filter {
     return new Filter(text, new FilterReader(text, event).read());
   }
 
-  accepts(record: RecordBytes, context: FilterContext): boolean {
-    return this.#predicate(record, context);
+  accepts(record: EventRecord): boolean {
+    return this.#predicate(record);
   }
 }

@@ -1,19 +1,13 @@
 /** One term of a filter: `FIELD OP VALUE`. */
 import { bytesLatin1, textBytes } from '../../../base/byte-text.ts';
+import type { EventRecord } from '../../event/event-record.ts';
 import type { Field } from '../../event/fields.ts';
 import { getUnsigned } from '../../event/ints.ts';
 import { parseSigned, parseUnsigned } from '../../event/number.ts';
-import type { RecordBytes } from '../../event/value.ts';
 import { FilterFault, type FilterFaultCode } from './fault.ts';
 import { matchesPattern, sameText, type TextTest } from './pattern.ts';
 
-/** What a filter looks at besides the record. */
-export interface FilterContext {
-  /** The current task's name. */
-  readonly comm: string;
-  readonly cpu: number;
-}
-export type Predicate = (record: RecordBytes, context: FilterContext) => boolean;
+export type Predicate = (record: EventRecord) => boolean;
 
 /** A field by what may be done with it. */
 export type FilterField =
@@ -48,11 +42,14 @@ const MAX_TEXT = 256;
 const MAX_NUMBER = 24;
 /** A task's name is always taken to be this long. */
 const TASK_COMM_LEN = 16;
+/** The one CPU there is. */
+const CPU = 0n;
 
 /** Bytes are compared, whatever they mean. */
 const latin1 = (text: string): string => bytesLatin1(textBytes(text));
 
 const NEVER: Predicate = () => false;
+const ALWAYS: Predicate = () => true;
 
 /** A number is compared in the width of its field; arrays of odd sizes never match. */
 const numberPredicate = (
@@ -71,7 +68,7 @@ const numberPredicate = (
 const cpuPredicate = (op: Operator, value: bigint): Predicate => {
   const wanted = BigInt.asIntN(32, value);
   // There is no `&` of a CPU number.
-  return op === '&' ? NEVER : (_, { cpu }) => COMPARE[op]!(BigInt(cpu), wanted);
+  return op === '&' || !COMPARE[op]!(CPU, wanted) ? NEVER : ALWAYS;
 };
 
 /** The text a location word leads to. What could not be read has no length, and reads as empty. */
@@ -87,8 +84,8 @@ const textPredicate =
 
 const commPredicate =
   (test: TextTest): Predicate =>
-  (_, { comm }) =>
-    test(latin1(comm), TASK_COMM_LEN);
+  ({ hit }) =>
+    test(latin1(hit.task.comm), TASK_COMM_LEN);
 
 /** Reads one term; positions are the kernel's, one more than the character's. */
 class TermReader {
@@ -137,7 +134,7 @@ class TermReader {
     const test = op === '~' ? matchesPattern(value) : sameText(value);
     const predicate =
       field.kind === 'text' ? textPredicate(field.field, test) : commPredicate(test);
-    return op === '!=' ? (record, context) => !predicate(record, context) : predicate;
+    return op === '!=' ? (record) => !predicate(record) : predicate;
   }
 
   #number(field: FilterField, op: Operator): Predicate {
@@ -155,7 +152,7 @@ class TermReader {
       : cpuPredicate(op, value);
   }
 
-  /** `CPUS{0-3,5}`: a field that holds a CPU number, against a set of them. We have CPU 0. */
+  /** `CPUS{0-3,5}`: a field that holds a CPU number, against a set of them. */
   #cpus(field: FilterField, op: Operator): Predicate {
     if (field.kind !== 'number' && field.kind !== 'cpu') return this.#refuse('ILLEGAL_FIELD_OP');
     if (op !== '==' && op !== '!=' && op !== '&') return this.#refuse('ILLEGAL_FIELD_OP');

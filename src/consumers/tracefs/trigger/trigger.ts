@@ -1,7 +1,6 @@
-import type { RecordBytes } from '../../event/value.ts';
+import type { EventRecord } from '../../event/event-record.ts';
 import type { EventFile } from '../event-file.ts';
 import type { Filter } from '../filter/filter.ts';
-import type { FilterContext } from '../filter/predicate.ts';
 import type { TraceArray } from '../trace-array.ts';
 import type { Count } from './command.ts';
 
@@ -55,8 +54,8 @@ export class Trigger {
     return this.filter !== null || this.action.afterwards;
   }
 
-  accepts(record: RecordBytes, context: FilterContext): boolean {
-    return this.filter?.accepts(record, context) ?? true;
+  accepts(record: EventRecord): boolean {
+    return this.filter?.accepts(record) ?? true;
   }
 
   fire(): void {
