@@ -61,10 +61,9 @@ export const checkAfterKind = (attr: PerfAttr, target: PerfTarget): ErrnoName | 
 
 /** Whether an event may be a sibling of a leader. */
 export const checkGroup = (event: PerfEvent, leader: PerfEvent): ErrnoName | null => {
-  const clockOf = ({ attr }: PerfEvent) => (attr.flags.has('useClockid') ? attr.clockid : null);
   const fits =
     leader.leader === leader &&
-    clockOf(leader) === clockOf(event) &&
+    leader.clockid === event.clockid &&
     leader.target.cpu === event.target.cpu &&
     leader.target.task === event.target.task &&
     !event.attr.flags.has('exclusive') &&

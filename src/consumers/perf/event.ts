@@ -80,6 +80,11 @@ export class PerfEvent {
     if (this.#state === 'on') this.times.start();
   }
 
+  /** The clock it asked for; null = the default one. */
+  get clockid(): number | null {
+    return this.attr.flags.has('useClockid') ? this.attr.clockid : null;
+  }
+
   get state(): PerfState {
     return this.#state;
   }

@@ -109,7 +109,7 @@ export class PerfFile implements OpenFile {
   /** The last mapping of the event's own went, or the last descriptor. */
   settle(): void {
     const { event } = this;
-    const isMapped = event.ring?.mappings.some((mapping) => mapping.event === event) === true;
+    const isMapped = event.ring?.isMappedBy(event) === true;
     if (!this.#isOpen && !isMapped) this.#services.unused(event);
   }
 
@@ -125,7 +125,6 @@ export class PerfFile implements OpenFile {
     const { event } = this;
     if (event.ring === null) return this.#services.mayKeep(task, size) ? null : 'EPERM';
     if (event.ring.size !== size) return 'EINVAL';
-    const isOwn = event.ring.mappings.some((mapping) => mapping.event === event);
-    return isOwn ? null : 'EBUSY';
+    return event.ring.isMappedBy(event) ? null : 'EBUSY';
   }
 }

@@ -52,18 +52,17 @@ const period: Handler = ({ event, task, arg }) => {
 
 /** perf_event_set_output. Returns null, or why the one's samples cannot go into the other's ring. */
 export const setOutput = (event: PerfEvent, output: PerfEvent | null): ErrnoName | null => {
-  const isMapped = event.ring?.mappings.some((mapping) => mapping.event === event) === true;
+  const isMapped = event.ring?.isMappedBy(event) === true;
   if (output === null) {
     if (isMapped) return 'EINVAL';
     event.ring = null;
     return null;
   }
-  const clockOf = ({ attr }: PerfEvent) => (attr.flags.has('useClockid') ? attr.clockid : null);
   const mayShare =
     event !== output &&
     output.target.cpu === event.target.cpu &&
     (output.target.cpu !== -1 || output.target.task === event.target.task) &&
-    clockOf(output) === clockOf(event) &&
+    output.clockid === event.clockid &&
     output.attr.flags.has('writeBackward') === event.attr.flags.has('writeBackward');
   if (!mayShare || isMapped || output.ring === null) return 'EINVAL';
   event.ring = output.ring;

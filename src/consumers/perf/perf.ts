@@ -202,7 +202,7 @@ export class Perf implements FileServices {
 
   /** Who has no mapping of its own left loses the ring; when none is left at all, everybody does. */
   #detach(ring: Ring, owner: PerfEvent): void {
-    if (ring.mappings.some(({ event }) => event === owner)) return;
+    if (ring.isMappedBy(owner)) return;
     owner.ring = null;
     if (ring.mappings.length === 0)
       for (const event of this.#events) if (event.ring === ring) event.ring = null;

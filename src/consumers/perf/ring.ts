@@ -68,6 +68,11 @@ export class Ring {
     this.#mappings = [...this.#mappings, mapping];
   }
 
+  /** Whether the event has a mapping of its own, not only another's ring. */
+  isMappedBy(event: PerfEvent): boolean {
+    return this.#mappings.some((mapping) => mapping.event === event);
+  }
+
   unmap(mapping: RingMapping): void {
     this.#mappings = this.#mappings.filter((other) => other !== mapping);
   }
