@@ -26,7 +26,7 @@ export interface FileLookup {
 }
 
 /** PAGE_SIZE: writes to `filter` and `trigger` are shorter. */
-const MAX_FILTER_WRITE = 4096;
+export const MAX_FILTER_WRITE = 4096;
 
 /** All state behind the files of /sys/kernel/tracing. */
 export class TraceControl {

@@ -1,7 +1,7 @@
 /** The files of /sys/kernel/tracing as a tree of nodes over the state behind them. */
 import type { ErrnoName } from '../../abi/errno.ts';
 import { parseUnsigned } from '../event/number.ts';
-import type { TraceControl } from './control.ts';
+import { MAX_FILTER_WRITE, type TraceControl } from './control.ts';
 import type { EventFile } from './event-file.ts';
 import { formatText } from './format.ts';
 import { traceText } from './trace-text.ts';
@@ -62,12 +62,12 @@ const numberOf = (written: string): bigint | ErrnoName =>
 
 /** 0 or 1, as `enable` files take it. */
 const switchOf = (written: string): boolean | ErrnoName => {
-  const value = parseUnsigned(written.replace(/\n$/, ''), 10);
+  const value = numberOf(written);
   if (typeof value === 'string') return value;
   return value > 1n ? 'EINVAL' : value === 1n;
 };
 
-/** Nothing is written, nothing happens; the kernel's own answer to most of its files. */
+/** What was written to an `enable`: every file is tried, the last refusal is the answer. */
 const setEnabled = (files: readonly EventFile[], written: string): ErrnoName | null => {
   const on = switchOf(written);
   if (typeof on === 'string') return on;
@@ -115,7 +115,7 @@ const eventDirectory = (control: TraceControl, file: EventFile): DirectoryNode =
       text(READ_WRITE, {
         read: () => triggersText(file),
         write: (written) =>
-          written.length >= 4096 ? 'EINVAL' : writeTrigger(written, file, context),
+          written.length >= MAX_FILTER_WRITE ? 'EINVAL' : writeTrigger(written, file, context),
       }),
   });
 };
