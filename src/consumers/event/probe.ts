@@ -38,7 +38,7 @@ export class Probe {
     return this.#missed + (this.#handle?.missed ?? 0);
   }
 
-  /** Null while it is not registered, or once a breakpoint has been written for it. */
+  /** Registered, and no breakpoint has been written for it so far. */
   get neverInserted(): boolean {
     return this.#handle !== null && !this.#handle.inserted;
   }
