@@ -10,7 +10,7 @@ import {
 } from '../abi/perf.ts';
 import { TraplineError } from '../base/errors.ts';
 import { bindDefinition, parseDefinition } from '../consumers/event/definition.ts';
-import { type EventContext, ProbeEvent } from '../consumers/event/event.ts';
+import { type EventContext, LOCAL_ID, ProbeEvent } from '../consumers/event/event.ts';
 import { faultError } from '../consumers/event/fault.ts';
 import { recordArgs } from '../consumers/event/value.ts';
 import {
@@ -66,9 +66,6 @@ export interface PerfLink extends Link {
   /** Sets the count to 0. */
   reset(): void;
 }
-
-/** Events that are nobody else's have no id. */
-const LOCAL_ID = 0;
 
 const DEFAULT_SAMPLE: readonly SampleName[] = ['IP', 'TID', 'TIME', 'CPU', 'PERIOD'];
 

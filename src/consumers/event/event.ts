@@ -39,6 +39,9 @@ export interface EnableRefusal {
   readonly probe: Probe | null;
 }
 
+/** Events that are nobody else's have no id. */
+export const LOCAL_ID = 0;
+
 /** One event: a name, the shape of its arguments, and one or more places (trace_probe_event). */
 export class ProbeEvent {
   readonly context: EventContext;

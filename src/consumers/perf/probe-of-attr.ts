@@ -4,11 +4,8 @@ import { nameFromBytes, PATH_MAX } from '../../kernel/files/names.ts';
 import type { Task } from '../../kernel/task.ts';
 import type { AddressSpace } from '../../memory/address-space.ts';
 import type { Inode } from '../../memory/backing.ts';
-import { type EventContext, ProbeEvent } from '../event/event.ts';
+import { type EventContext, LOCAL_ID, ProbeEvent } from '../event/event.ts';
 import type { PerfAttr } from './attr.ts';
-
-/** Events that are nobody else's have no id. */
-const LOCAL_ID = 0;
 
 /** strndup_user, whose EINVAL for a long string becomes E2BIG. */
 const pathAt = (space: AddressSpace, address: bigint): { path: string } | ErrnoName => {
