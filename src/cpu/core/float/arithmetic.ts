@@ -5,6 +5,7 @@ import {
   type Format,
   indefinite,
   infinity,
+  integerRoot,
   quieted,
   type Rounded,
   Rounding,
@@ -116,16 +117,6 @@ export const divide: BinaryOperation = (format, first, second, context) => {
   const exponent = x.exponent - y.exponent - shift;
   const result = round(format, sign, quotient, exponent, sticky, context);
   return exactly(result.bits, result.flags | flags);
-};
-
-/** Largest integer whose square is not above `value`. */
-const integerRoot = (value: bigint): bigint => {
-  let root = 1n << BigInt((bitLength(value) + 1) >> 1);
-  for (;;) {
-    const next = (root + value / root) >> 1n;
-    if (next >= root) return root;
-    root = next;
-  }
 };
 
 export const squareRoot: UnaryOperation = (format, bits, context) => {

@@ -75,6 +75,16 @@ export const unpack = (format: Format, bits: bigint): Unpacked => {
 
 export const bitLength = (value: bigint): number => value.toString(2).length;
 
+/** Largest integer whose square is not above `value`. */
+export const integerRoot = (value: bigint): bigint => {
+  let root = 1n << BigInt((bitLength(value) + 1) >> 1);
+  for (;;) {
+    const next = (root + value / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+};
+
 /** `value` >> `shift`, rounded to an integer; whether anything was lost, and whether it was rounded up. */
 export const shiftRounded = (
   value: bigint,

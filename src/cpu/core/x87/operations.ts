@@ -1,6 +1,6 @@
 /** Arithmetic of x87 on registers (SDM vol. 1, 8.3 to 8.5). */
 
-import { bitLength, Flag, Rounding, shiftRounded } from '../float/format.ts';
+import { bitLength, Flag, integerRoot, Rounding, shiftRounded } from '../float/format.ts';
 import {
   type Control,
   type ExtendedNumber,
@@ -107,15 +107,6 @@ const reversed =
 
 export const subtractReversed = reversed(subtract);
 export const divideReversed = reversed(divide);
-
-const integerRoot = (value: bigint): bigint => {
-  let root = 1n << BigInt((bitLength(value) + 1) >> 1);
-  for (;;) {
-    const next = (root + value / root) >> 1n;
-    if (next >= root) return root;
-    root = next;
-  }
-};
 
 export const squareRoot = (x: ExtendedNumber, control: Control): ExtendedResult => {
   const found = special(x, x);
