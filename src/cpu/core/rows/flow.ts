@@ -1,31 +1,25 @@
-import { Gpr, type Insn, type Row, type Rows } from '../emit/insn.ts';
+import { Gpr, type Row, type Rows } from '../emit/insn.ts';
 import { type Expr, extendU, I32, I64, i32, i64 } from '../wasm/expr.ts';
+import { canonical } from './canonical.ts';
 import { CONDITIONS } from './move.ts';
 import { drop, push, top } from './stack.ts';
 
 const direct = (name: string): boolean => /_rel/.test(name);
 
-/** #GP at the jump itself if it leads to no address: bits 63 to 47 differ. */
-const checked = (e: Insn, target: Expr): Expr => {
-  const extended = I64.shrS(I64.shl(target, i64(16n)), i64(16n));
-  e.body.if(I64.ne(extended, target), () => e.trap('GeneralProtection'));
-  return target;
-};
-
-const jump: Row = (e) => (direct(e.name) ? e.jump() : e.jumpTo(checked(e, e.read(0))));
+const jump: Row = (e) => (direct(e.name) ? e.jump() : e.jumpTo(canonical(e, e.read(0))));
 
 const call: Row = (e) => {
   if (direct(e.name)) {
     push(e, 64, e.nextIp);
     return e.jump();
   }
-  const target = checked(e, e.read(0));
+  const target = canonical(e, e.read(0));
   push(e, 64, e.nextIp);
   e.jumpTo(target);
 };
 
 const goBack: Row = (e) => {
-  const target = checked(e, top(e, 64));
+  const target = canonical(e, top(e, 64));
   const bytes = /imm16/.test(e.name) ? I64.add(i64(8n), extendU(e.read(0))) : i64(8n);
   drop(e, bytes);
   e.jumpTo(target);

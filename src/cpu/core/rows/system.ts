@@ -1,7 +1,8 @@
 /** Flags, traps, hints, and what asks about the CPU. */
 import { Gpr, type OwnTrap, type Row, type Rows } from '../emit/insn.ts';
 import { STATE } from '../layout.ts';
-import { bit, extendU, I32, I64, i32, i64, load, wrap } from '../wasm/expr.ts';
+import { bit, extendU, I32, i32, load, wrap } from '../wasm/expr.ts';
+import { canonical } from './canonical.ts';
 
 const DF = 1 << 10;
 
@@ -62,10 +63,7 @@ const segmentBase =
     }
     const value = e.read(0);
     if (size === 32) return e.body.storeAt(64, address, extendU(value));
-    // Non-canonical: bits 63 to 47 differ.
-    const sign = I64.shrS(I64.shl(value, i64(16n)), i64(16n));
-    e.body.if(I64.ne(sign, value), () => e.trap('GeneralProtection'));
-    e.body.storeAt(64, address, value);
+    e.body.storeAt(64, address, canonical(e, value));
   };
 
 export const SYSTEM: Rows = {
