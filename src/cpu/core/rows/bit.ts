@@ -1,5 +1,5 @@
 import type { Insn, Place, Row, Rows } from '../emit/insn.ts';
-import { constant, intOf, type Size, trimmed, zeroExtended } from '../emit/int.ts';
+import { constant, intOf, low32, type Size, trimmed, zeroExtended } from '../emit/int.ts';
 import { type Expr, extendU, I32, I64, i32, i64, select, wrap } from '../wasm/expr.ts';
 
 type Change = ((size: Size, value: Expr, mask: Expr) => Expr) | null;
@@ -39,12 +39,10 @@ const bitTest =
     const position = e.body.let(int.and(wide, constant(size, BigInt(size - 1))));
     const place = placeOf(e, size, wide, change);
     const found = int.and(int.shrU(place.value, position), int.constant(1n));
-    const carry = e.body.let(size === 64 ? wrap(found) : found);
+    const carry = e.body.let(low32(size, found));
     if (change !== null) place.put(change(size, place.value, int.shl(int.constant(1n), position)));
     e.flags.setCarry(carry);
   };
-
-const low = (size: Size, x: Expr): Expr => (size === 64 ? wrap(x) : x);
 
 /** BSF and BSR leave the destination alone when there is no bit. */
 const scan =
@@ -109,7 +107,7 @@ const extract: Row = (e) => {
   const size = e.size(0);
   const int = intOf(size);
   const x = e.read(1);
-  const control = low(size, e.read(2));
+  const control = low32(size, e.read(2));
   const start = e.body.let(I32.and(control, i32(0xff)));
   const length = e.body.let(I32.and(I32.shrU(control, i32(8)), i32(0xff)));
   const wide = (n: Expr): Expr => (size === 64 ? extendU(n) : n);
@@ -129,7 +127,7 @@ const zeroHigh: Row = (e) => {
   const size = e.size(0);
   const int = intOf(size);
   const x = e.read(1);
-  const n = e.body.let(I32.and(low(size, e.read(2)), i32(0xff)));
+  const n = e.body.let(I32.and(low32(size, e.read(2)), i32(0xff)));
   const beyond = I32.geU(n, i32(size));
   const wide = size === 64 ? extendU(n) : n;
   const mask = int.sub(int.shl(int.constant(1n), wide), int.constant(1n));

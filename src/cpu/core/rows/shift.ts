@@ -2,6 +2,7 @@
 import type { Insn, Place, Row, Rows } from '../emit/insn.ts';
 import {
   intOf,
+  low32,
   narrowed,
   type Size,
   signExtended,
@@ -95,7 +96,7 @@ const rotate =
       const r = e.body.let(rotated(size, place.value, count, toLeft));
       place.put(r);
       const top = topBit(size, r);
-      const bottom = I32.and(size === 64 ? wrap(r) : r, i32(1));
+      const bottom = I32.and(low32(size, r), i32(1));
       const below = topBit(size, intOf(size).shl(r, intOf(size).constant(1n)));
       if (toLeft) e.flags.setCarryAndOverflow(bottom, I32.xor(top, bottom));
       else e.flags.setCarryAndOverflow(top, I32.xor(top, below));
@@ -206,7 +207,7 @@ const plain =
     const size = e.size(0);
     const x = e.read(1);
     const count = e.read(2);
-    const narrow = e.size(2) === 64 ? wrap(count) : count;
+    const narrow = low32(e.size(2), count);
     e.write(0, compute(size, x, e.body.let(I32.and(narrow, i32(size - 1)))));
   };
 
