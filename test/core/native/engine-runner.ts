@@ -1,11 +1,4 @@
-import {
-  type Engine,
-  FX_IMAGE_SIZE,
-  Prot,
-  Reg,
-  type Trap,
-  type TrapKind,
-} from '../../../src/cpu/engine.ts';
+import { type Engine, FX_IMAGE_SIZE, Prot, Reg, type TrapKind } from '../../../src/cpu/engine.ts';
 import {
   type Case,
   type End,
@@ -35,8 +28,6 @@ const LIMIT = 10_000;
 /** An engine as the other side of a comparison with the machine's CPU. */
 export class EngineRunner {
   readonly #engine: Engine;
-  /** Text of the last instruction that the engine lacks. */
-  lacking = '';
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -59,8 +50,7 @@ export class EngineRunner {
     engine.run(
       (trap) => {
         end = ENDS[trap.kind] ?? 'other';
-        if (trap.kind === 'page-fault') address = faultAddress(trap);
-        if (trap.kind === 'unsupported') this.lacking = trap.text;
+        if (trap.kind === 'page-fault') address = trap.address;
         return 'stop';
       },
       { instructions: LIMIT },
@@ -89,6 +79,3 @@ const padded = (code: Uint8Array): Uint8Array => {
   page.set(code);
   return page;
 };
-
-/** The kernel reports no address outside the user's half. */
-const faultAddress = ({ address }: Trap): bigint => address;
