@@ -1,6 +1,7 @@
 import { ALWAYS } from './flags-word.ts';
 import { HOST_ROUTINES, type HostContext } from './host-routines.ts';
 import { Exit, How, RECORD, STATE } from './layout.ts';
+import { isKernel, USER_END } from './memory/fault.ts';
 import { GuestMemory } from './memory/guest-memory.ts';
 import { Blocks } from './tier0/blocks.ts';
 import type { Tier0Code } from './tier0/module.ts';
@@ -31,9 +32,6 @@ const BEHIND: ReadonlySet<number> = new Set([
   Exit.Interrupt,
   Exit.Syscall,
 ]);
-
-/** End of the addresses whose code can be fetched, as a number. */
-const USER_END = 2 ** 47;
 
 /** State and memory of one CPU, and execution up to the next thing somebody else must see to. */
 export class Processor {
@@ -119,15 +117,14 @@ export class Processor {
 
   /** 0 = RIP leads nowhere. */
   #find(rip: bigint, single: boolean): number {
-    const ip = Number(rip);
-    return ip < USER_END ? this.blocks.find(ip, single) : 0;
+    return rip < USER_END ? this.blocks.find(Number(rip), single) : 0;
   }
 
   /** RIP cannot be fetched from. */
   #lost(): Ending {
     const { rip } = this;
-    if (rip < BigInt(USER_END)) return Exit.Fault;
-    if (rip < 0xffff_8000_0000_0000n) return Exit.GeneralProtection;
+    if (rip < USER_END) return Exit.Fault;
+    if (!isKernel(rip)) return Exit.GeneralProtection;
     Object.assign(this.memory.fault, {
       kind: 'page-fault',
       address: rip,

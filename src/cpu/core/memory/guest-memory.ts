@@ -1,7 +1,7 @@
 import { TraplineError } from '../../../base/errors.ts';
 import { Prot } from '../../engine.ts';
 import { FRAME, How, STATE, TLB } from '../layout.ts';
-import { type Fault, USER_END } from './fault.ts';
+import { type Fault, isKernel, USER_END } from './fault.ts';
 import { Frames } from './frames.ts';
 import { Regions } from './regions.ts';
 import { Tlb } from './tlb.ts';
@@ -256,5 +256,3 @@ export class GuestMemory {
 /** An x86 page that can be accessed at all can be read (SDM vol. 3, 4.6). */
 const allowed = (prot: number, write: boolean): boolean =>
   write ? (prot & Prot.Write) !== 0 : prot !== Prot.None;
-
-const isKernel = (address: bigint): boolean => address >= 0xffff_8000_0000_0000n;

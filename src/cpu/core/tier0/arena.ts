@@ -1,4 +1,4 @@
-import { FRAME } from '../layout.ts';
+import { FRAME, RECORD } from '../layout.ts';
 import type { Frames } from '../memory/frames.ts';
 
 /** Frames taken at a time. */
@@ -20,7 +20,7 @@ export class Arena {
 
   /** Address of `count` records' room; what is not used of it can be taken again. */
   reserve(count: number): number {
-    const size = 64 * count;
+    const size = RECORD.size * count;
     if (this.#next + size > this.#end) {
       this.#chunk++;
       const at = this.#chunks[this.#chunk] ?? this.#frames.run(CHUNK_FRAMES);

@@ -1,3 +1,4 @@
+import { MAX_INSN_SIZE } from '../../../x86/insn.ts';
 import { OperandDecoder } from '../../../x86/operands.ts';
 import { Prot } from '../../engine.ts';
 import { FRAME, JUMPS, RECORD } from '../layout.ts';
@@ -8,8 +9,6 @@ import { RecordWriter } from './records.ts';
 
 /** Instructions in a block at most; a budget may be overrun by one less. */
 const LONGEST = 32;
-/** Longest instruction (SDM vol. 2, 2.3.11). */
-const LONGEST_INSTRUCTION = 15;
 const WINDOW = 256;
 
 /** Straight code that has been decoded. */
@@ -95,7 +94,7 @@ export class Blocks implements CodeWatcher {
 
   /** The instruction at an address, as text. */
   textAt(ip: number): string {
-    this.#decoder.open(this.#window.subarray(0, this.#fetch(ip, LONGEST_INSTRUCTION)), BigInt(ip));
+    this.#decoder.open(this.#window.subarray(0, this.#fetch(ip, MAX_INSN_SIZE)), BigInt(ip));
     this.#decoder.next();
     return this.#decoder.text();
   }
@@ -177,7 +176,7 @@ export class Blocks implements CodeWatcher {
 
   #decode(ip: number, most: number): Block | undefined {
     const single = most === 1;
-    const available = this.#fetch(ip, single ? LONGEST_INSTRUCTION : WINDOW);
+    const available = this.#fetch(ip, single ? MAX_INSN_SIZE : WINDOW);
     const decoder = this.#decoder;
     decoder.open(this.#window.subarray(0, available), BigInt(ip));
     const record = this.#arena.reserve(2 * most + 1);
@@ -188,11 +187,11 @@ export class Blocks implements CodeWatcher {
     let open = true;
     while (open && count < most && decoder.next()) {
       // Short of bytes: either the next page is missing, or another block can begin here.
-      if (decoder.truncated && available - length < LONGEST_INSTRUCTION) break;
+      if (decoder.truncated && available - length < MAX_INSN_SIZE) break;
       const at = record + count * RECORD.size;
       this.#writer.instruction(at, decoder, { ip: ip + length, place: count });
       // Bytes that are no instruction may become one through any of those looked at.
-      end = ip + length + (decoder.invalid ? LONGEST_INSTRUCTION : decoder.length);
+      end = ip + length + (decoder.invalid ? MAX_INSN_SIZE : decoder.length);
       if (!decoder.invalid && isDirect(decoder))
         links.push({ record: at, target: Number(BigInt.asUintN(64, decoder.target)) });
       open = !decoder.invalid && decoder.flow !== 'leaves';
