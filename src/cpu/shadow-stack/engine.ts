@@ -18,7 +18,10 @@ import {
   type TrapHandler,
   type TrapKind,
 } from '../engine.ts';
+import { Regions } from '../regions.ts';
 import { ReturnStack } from './return-stack.ts';
+
+const pageOf = (address: bigint): number => Number(address / PAGE_SIZE);
 
 type Transfer = 'call' | 'return' | null;
 
@@ -43,7 +46,7 @@ interface Context extends CpuContext {
 interface Snapshot extends EngineSnapshot {
   readonly inner: EngineSnapshot;
   readonly addresses: readonly bigint[];
-  readonly pages: ReadonlySet<bigint>;
+  readonly regions: Regions;
 }
 
 export class ShadowStackEngine implements Engine {
@@ -55,7 +58,7 @@ export class ShadowStackEngine implements Engine {
   readonly #code = new Uint8Array(MAX_INSN_SIZE);
   readonly #word = new BigUint64Array(1);
   /** Which pages can be looked at. */
-  #pages = new Set<bigint>();
+  #regions = new Regions();
   readonly #trap: Trap = {
     kind: 'budget',
     vector: 0,
@@ -78,12 +81,12 @@ export class ShadowStackEngine implements Engine {
 
   map(address: bigint, size: bigint, prot: number): void {
     this.#inner.map(address, size, prot);
-    for (let at = address; at < address + size; at += PAGE_SIZE) this.#pages.add(at / PAGE_SIZE);
+    this.#regions.set(pageOf(address), pageOf(address + size), prot);
   }
 
   unmap(address: bigint, size: bigint): void {
     this.#inner.unmap(address, size);
-    for (let at = address; at < address + size; at += PAGE_SIZE) this.#pages.delete(at / PAGE_SIZE);
+    this.#regions.set(pageOf(address), pageOf(address + size), undefined);
   }
 
   protect(address: bigint, size: bigint, prot: number): void {
@@ -130,16 +133,16 @@ export class ShadowStackEngine implements Engine {
       engine: this.name,
       inner: this.#inner.capture(),
       addresses: this.shadowStack.save(),
-      pages: new Set(this.#pages),
+      regions: this.#regions.clone(),
     };
     return snapshot;
   }
 
   restore(snapshot: EngineSnapshot): void {
-    const { inner, addresses, pages } = snapshot as Snapshot;
+    const { inner, addresses, regions } = snapshot as Snapshot;
     this.#inner.restore(inner);
     this.shadowStack.load(addresses);
-    this.#pages = new Set(pages);
+    this.#regions = regions.clone();
   }
 
   dispose(): void {
@@ -182,7 +185,7 @@ export class ShadowStackEngine implements Engine {
     let done = 0;
     while (done < into.length) {
       const at = address + BigInt(done);
-      if (!this.#pages.has(at / PAGE_SIZE)) return done;
+      if (this.#regions.protOf(pageOf(at)) === undefined) return done;
       const room = Number(PAGE_SIZE - (at % PAGE_SIZE));
       const piece = into.subarray(done, Math.min(into.length, done + room));
       this.#inner.peek(at, piece);

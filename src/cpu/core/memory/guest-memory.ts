@@ -1,9 +1,9 @@
 import { TraplineError } from '../../../base/errors.ts';
 import { Prot } from '../../engine.ts';
+import { Regions } from '../../regions.ts';
 import { FRAME, How, STATE, TLB } from '../layout.ts';
 import { type Fault, isKernel, USER_END } from './fault.ts';
 import { Frames } from './frames.ts';
-import { Regions } from './regions.ts';
 import { Tlb } from './tlb.ts';
 
 /** A page that has been written (or copied in). Unwritten pages have none and read as zeros. */
