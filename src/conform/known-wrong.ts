@@ -2,6 +2,7 @@
  * What the engines are known to get wrong without saying so (`docs/engines.md`). A recorded run of such
  * an instruction says nothing about probes, so it is counted as not run.
  */
+import { SiCode, Sig } from '../abi/signals.ts';
 import { type Insn, isRipRelative, modrmReg } from '../x86/insn.ts';
 import type { Recorded } from './exec-table.ts';
 
@@ -23,11 +24,10 @@ interface KnownWrong {
 }
 
 const CANONICAL_END = 0x8000_0000_0000n;
-const SI_KERNEL = 128;
 
 /** An access that general protection refused. */
 const isProtection = ({ signal }: Recorded): boolean =>
-  signal?.signo === 11 && signal.code === SI_KERNEL;
+  signal?.signo === Sig.SIGSEGV && signal.code === SiCode.SI_KERNEL;
 
 const opcodeIs = ({ opcode }: Insn, ...bytes: number[]): boolean =>
   bytes.every((byte, i) => opcode[i] === byte);

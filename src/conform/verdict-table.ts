@@ -1,4 +1,5 @@
 /** A table of what was made of instructions, in the form of `insn-table.json`. */
+import { Sig } from '../abi/signals.ts';
 import { fromHex } from '../base/bytes.ts';
 import { explain, type Profile } from '../uprobes/index.ts';
 import { type CaseResult, Comparison } from './difference.ts';
@@ -15,11 +16,9 @@ export interface VerdictCase {
   readonly faults: boolean;
 }
 
-const SIGSEGV = 11;
-
 const faultsOf = (plain: Field): boolean =>
   plain.present &&
-  plain.at('signal').integer() === SIGSEGV &&
+  plain.at('signal').integer() === Sig.SIGSEGV &&
   plain.at('rip_off').orNull((offset) => offset.integer()) === 0;
 
 export const readVerdictCase = (field: Field): VerdictCase => ({

@@ -1,7 +1,10 @@
 /** Why a shrunk case differs: each row tries variants of the case, and speaks when they confirm it. */
+import { Sig } from '../../abi/signals.ts';
+import { Flag } from '../../abi/traps.ts';
 import { PAGE_SIZE, toHex } from '../../base/bytes.ts';
 import { type FuzzCase, returns } from '../case.ts';
 import { TEXT, usualRegisters } from '../guest/layout.ts';
+import { SP } from '../guest/outcome.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { type Context, withBytes, withSite } from './context.ts';
 import { type Line, relink } from './listing.ts';
@@ -72,13 +75,11 @@ const nopsFor = (length: number): number[] => Array<number>(length).fill(0x90);
 const needsInstruction = ({ test, site, insn, run }: Context): boolean =>
   run(withBytes(test, site, nopsFor(insn.length))).kind === 'same';
 
-const TF = 0x100n;
-
 /** TF is what some value has too much. */
 const showsTf = ({ verdict }: Context): boolean =>
   verdict.differences.some(
     ({ expected, got }) =>
-      /^0x/.test(expected) && /^0x/.test(got) && (BigInt(expected) ^ BigInt(got)) === TF,
+      /^0x/.test(expected) && /^0x/.test(got) && (BigInt(expected) ^ BigInt(got)) === Flag.TF,
   );
 
 const tfLeak = (context: Context): string | null =>
@@ -91,10 +92,6 @@ const vexAsBranch = ({ insn, explanation }: Context): string | null =>
     ? `${insn.vector.toUpperCase()} opcode byte ${toHex(Uint8Array.from(insn.opcode))} is looked up as if nothing stood before it: the instruction is taken for a jump, call, push or nop and does not run`
     : null;
 
-/** The probed function does what it does without the instruction. */
-const isSkipped = ({ test, site, insn, run }: Context): boolean =>
-  run(withBytes(test, site, nopsFor(insn.length))).kind === 'same';
-
 /** D5 is REX2 to the kernel's decoder, and to this CPU nothing. */
 const rex2 = ({ insn, explanation, line }: Context): string | null =>
   insn.rex.length === 2 && explanation.verdict === 'emulate' && line.mnemonic === '(bad)'
@@ -104,7 +101,7 @@ const rex2 = ({ insn, explanation, line }: Context): string | null =>
 const lostExchange = (context: Context): string | null => {
   const { insn } = context;
   const exchanges = isOpcode(context, 0x90) && ((insn.rex.at(-1) ?? 0) & 1) === 1;
-  return exchanges && context.explanation.verdict === 'emulate' && isSkipped(context)
+  return exchanges && context.explanation.verdict === 'emulate' && needsInstruction(context)
     ? 'opcode 90 with REX.B exchanges r8 and ax, but counts as a nop: the exchange is lost'
     : null;
 };
@@ -118,13 +115,11 @@ const isOptimised = ({ explanation, test, run }: Context): boolean => {
   return kind === 'same' || kind === 'skipped';
 };
 
-const SIGSEGV = 11;
-const SIGBUS = 7;
-
 const stackFaultAtSite = (context: Context): string | null => {
   const { signal } = context.verdict.probed;
-  if (signal === null || (signal.signal !== SIGSEGV && signal.signal !== SIGBUS)) return null;
-  const sp = context.verdict.probed.regs[4] ?? 0n;
+  if (signal === null || (signal.signal !== Sig.SIGSEGV && signal.signal !== Sig.SIGBUS))
+    return null;
+  const sp = context.verdict.probed.regs[SP] ?? 0n;
   const touchesStack = signal.address <= sp + 8n && signal.address + 0x100n > sp;
   return touchesStack && isOptimised(context)
     ? 'the call that replaces the nop pushes, and faults where the stack cannot be written; the nop needs no stack'
@@ -163,7 +158,7 @@ const redZoneClobber = (context: Context): string | null => {
 const returnStackFault = ({ verdict, test }: Context): string | null => {
   const { signal, regs } = verdict.probed;
   if (signal === null || test.profile === 'k6.10') return null;
-  const sp = regs[4] ?? 0n;
+  const sp = regs[SP] ?? 0n;
   const pushes = signal.address < sp && signal.address + 0x10n > sp;
   return pushes && signal.ip >= UPROBES_FROM
     ? 'the return trampoline pushes, and faults where the stack cannot be written below the frame'
@@ -260,7 +255,9 @@ const what = ({ verdict }: Context): string => {
 const showsTfAtEnd = (differences: Context['verdict']['differences']): boolean =>
   differences.some(
     ({ what: name, expected, got }) =>
-      name === 'flags' && (BigInt(expected) ^ BigInt(got)) === TF && BigInt(got) > BigInt(expected),
+      name === 'flags' &&
+      (BigInt(expected) ^ BigInt(got)) === Flag.TF &&
+      BigInt(got) > BigInt(expected),
   );
 
 const moment = ({ verdict }: Context): string => {
