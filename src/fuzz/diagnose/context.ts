@@ -1,5 +1,5 @@
 /** What a diagnosis may look at and try. */
-import { fromHex } from '../../base/bytes.ts';
+import { fromHex, toHex } from '../../base/bytes.ts';
 import { type Explanation, explain, findProfile } from '../../uprobes/index.ts';
 import { decodeInsn, type Insn } from '../../x86/insn.ts';
 import type { FuzzCase } from '../case.ts';
@@ -75,5 +75,5 @@ export const withSite = (test: FuzzCase, from: number, to: number): FuzzCase => 
 export const withBytes = (test: FuzzCase, at: number, bytes: readonly number[]): FuzzCase => {
   const code = fromHex(test.code) ?? new Uint8Array();
   code.set(bytes, at);
-  return { ...test, code: Buffer.from(code).toString('hex') };
+  return { ...test, code: toHex(code) };
 };

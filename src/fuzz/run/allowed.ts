@@ -1,5 +1,6 @@
 /** The traces that probes leave and that are no errors; each has a test that shows it to be needed. */
 import { Sig } from '../../abi/signals.ts';
+import { hex } from '../../base/bytes.ts';
 import type { Outcome } from '../guest/outcome.ts';
 import type { Difference } from './compare.ts';
 
@@ -22,7 +23,7 @@ export const ALLOWED: readonly Allowed[] = [
   {
     name: 'return-address',
     why: 'a function with a return probe finds the address of [uprobes] where its return address was; what it computes from that is compared with a reference that finds the same (case-run.ts)',
-    covers: ({ got }, { area }) => area !== null && got === `0x${area.toString(16)}`,
+    covers: ({ got }, { area }) => area !== null && got === hex(area),
   },
   {
     name: 'stepped-fault-trapno',

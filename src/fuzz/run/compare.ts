@@ -1,4 +1,5 @@
 /** Where two outcomes of one case differ. */
+import { hex } from '../../base/bytes.ts';
 import { REGISTER_NAMES } from '../case.ts';
 import { CALL_SP, DATA, PAGE } from '../guest/layout.ts';
 import { addressOf, FLAGS, type Outcome, SP } from '../guest/outcome.ts';
@@ -11,8 +12,6 @@ export interface Difference {
   readonly expected: string;
   readonly got: string;
 }
-
-const hex = (value: bigint): string => `0x${value.toString(16)}`;
 
 const registers = (a: Outcome, b: Outcome, into: Difference[]): void => {
   for (let reg = 0; reg <= FLAGS; reg++) {

@@ -1,4 +1,5 @@
 /** Attaches a case's probes and calls the function. */
+import { toHex } from '../../base/bytes.ts';
 import type { Consumer, Handle } from '../../uprobes/index.ts';
 import { HandlerResult } from '../../uprobes/index.ts';
 import { watchTextWrites } from '../../uprobes/testing.ts';
@@ -134,8 +135,7 @@ export class ProbedRun {
     return watchTextWrites(this.#guest.uprobes, ({ mm, site }) => {
       const bytes = new Uint8Array(LONGEST_SITE);
       mm.engine.peek(site, bytes);
-      const text = Buffer.from(bytes).toString('hex');
-      this.#states.set(`${site.toString(16)}: ${text}`, { site, bytes });
+      this.#states.set(`${site.toString(16)}: ${toHex(bytes)}`, { site, bytes });
     });
   }
 }
