@@ -1,5 +1,5 @@
 /** Generates whole functions. */
-import { Scanner } from '../../x86/decode.ts';
+import { listingOf } from '../diagnose/listing.ts';
 import type { Random } from '../random.ts';
 import { Assembler, type Start } from './assembler.ts';
 import { FLOW } from './flow.ts';
@@ -37,25 +37,12 @@ export const generateFunction = (random: Random, at: number): Generated => {
   }
 };
 
-const scanner = new Scanner();
-
-/** Where instructions begin when `code` is read from its first byte on. */
-export const startsOf = (code: Uint8Array): Start[] => {
-  const starts: Start[] = [];
-  scanner.open(code, 0n);
-  let offset = 0;
-  while (scanner.next()) {
-    starts.push({ offset, kind: scanner.facts.mnemonic });
-    offset += scanner.length;
-  }
-  return starts;
-};
-
 /** Random bytes with a return behind them. */
 export const generateBytes = (random: Random): Generated => {
   const length = 1 + random.below(24);
   const code = Uint8Array.from({ length: length + 1 }, (_, i) =>
     i === length ? 0xc3 : random.below(256),
   );
-  return { code, starts: startsOf(code), functions: [0] };
+  const starts = listingOf(code, 0n).map(({ offset, mnemonic: kind }) => ({ offset, kind }));
+  return { code, starts, functions: [0] };
 };
