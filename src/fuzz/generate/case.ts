@@ -1,6 +1,6 @@
 /** Generates whole cases: a function, where it is probed, by whom, and how it begins. */
 import { toHex } from '../../base/bytes.ts';
-import type { ProfileName } from '../../uprobes/index.ts';
+import { findProfile, type ProfileName } from '../../uprobes/index.ts';
 import {
   type Act,
   type CaseConsumer,
@@ -50,14 +50,15 @@ const chooseSite = (random: Random, { code, starts }: Generated): number => {
   return random.pick(starts.filter((start) => start.kind === kind)).offset;
 };
 
-/** Kernels on which a handler may move ip: before 6.18 the instruction ran all the same. */
-const MAY_MOVE_IP: ReadonlySet<string> = new Set(['k6.18', 'k7.1', 'k7.1.5', 'k7.3']);
+/** Before 6.18 the instruction ran all the same. */
+const mayMoveIp = (profile: ProfileName): boolean =>
+  findProfile(profile)?.skipInsnWhenIpChanged === true;
 
 const act = (random: Random, on: Act['on'], { profile, starts }: Place): Act => {
   const hit = random.below(3);
   const what = random.below(20);
   if (what === 0) return { hit, on, set: 'signal', value: random.pick(['0xa', '0xc']) };
-  if (what < 3 && on === 'entry' && MAY_MOVE_IP.has(profile))
+  if (what < 3 && on === 'entry' && mayMoveIp(profile))
     return { hit, on, set: 'ip', value: `0x${random.pick(starts).offset.toString(16)}` };
   if (what < 5) return { hit, on, set: 'sp', value: random.pick(['-0x8', '0x8', '-0x100']) };
   if (what < 7) return { hit, on, set: 'flags', value: random.pick(['0x202', '0xad7', '0x246']) };
@@ -103,7 +104,7 @@ const withMoment = (random: Random, one: CaseProbe): CaseProbe => {
 
 /** A call that may miss its trampoline: the optimisable nop at the start is what matters. */
 const farCase = (random: Random, profile: ProfileName): FuzzCase => {
-  const nop = profile === 'k7.3' ? '662e0f1f840000000000' : '0f1f440000';
+  const nop = findProfile(profile)?.optimise === 'nop10' ? '662e0f1f840000000000' : '0f1f440000';
   return {
     v: 1,
     profile,
