@@ -10,8 +10,13 @@ interface FuzzProgress {
 /** Milliseconds between two lines. */
 const EVERY = { terminal: 200, file: 5000 } as const;
 
-const lineOf = ({ cases, elapsed, coverage, findings }: Totals): string =>
-  `${cases} cases, ${Math.round((cases * 1000) / elapsed)}/s, coverage ${coverage}, findings ${findings}`;
+export const perSecond = ({ cases, elapsed }: Totals): number =>
+  elapsed === 0 ? 0 : Math.round((cases * 1000) / elapsed);
+
+export const lineOf = (totals: Totals): string => {
+  const { cases, coverage, findings } = totals;
+  return `${cases} cases, ${perSecond(totals)}/s, coverage ${coverage}, findings ${findings}`;
+};
 
 export const fuzzProgress = (stream: NodeJS.WriteStream): FuzzProgress => {
   const every = stream.isTTY ? EVERY.terminal : EVERY.file;

@@ -14,7 +14,7 @@ import { findProfile, PROFILE_NAMES, requireProfile } from '../../index.ts';
 import { FileError, Status, UsageError } from '../errors.ts';
 import { complain, print, printable, printJson } from '../output.ts';
 import type { FuzzOptions } from '../program/fuzz.ts';
-import { fuzzProgress } from './fuzz-progress.ts';
+import { fuzzProgress, lineOf, perSecond } from './fuzz-progress.ts';
 
 /** The campaign has findings. */
 const FOUND = 1;
@@ -81,19 +81,16 @@ const show = (finding: Finding, json: boolean): void => {
   else print(findingText(finding));
 };
 
-const perSecond = ({ cases, elapsed }: Totals): number =>
-  elapsed === 0 ? 0 : Math.round((cases * 1000) / elapsed);
-
 const showEnd = (totals: Totals, json: boolean): void => {
   const { cases, skipped, coverage, findings } = totals;
-  const rate = perSecond(totals);
   if (json) {
-    printJson({ v: 1, type: 'summary', cases, cases_per_s: rate, coverage, findings, skipped });
+    const cases_per_s = perSecond(totals);
+    printJson({ v: 1, type: 'summary', cases, cases_per_s, coverage, findings, skipped });
     return;
   }
   const reasons = Object.entries(skipped).map(([why, count]) => `${why} ${count}`);
   const left = reasons.length === 0 ? '' : `; not compared: ${reasons.join(', ')}`;
-  print([`${cases} cases, ${rate}/s, coverage ${coverage}, findings ${findings}${left}`]);
+  print([`${lineOf(totals)}${left}`]);
 };
 
 /** Ctrl-C ends the campaign after the batches under way; a second one at once. */
