@@ -139,7 +139,7 @@ export class Campaign {
     totals.coverage = this.#cases.size;
     totals.findings = this.#known.size;
     totals.elapsed = performance.now() - this.#started;
-    corpus?.keepProgress({ seed, stream: ++this.#done, cases: totals.cases });
+    corpus?.keepProgress({ seed, stream: ++this.#done });
     onProgress?.(totals);
   }
 }

@@ -36,10 +36,7 @@ export interface Progress {
   readonly seed: number;
   /** The next batch. */
   readonly stream: number;
-  readonly cases: number;
 }
-
-const START: Omit<Progress, 'seed'> = { stream: 0, cases: 0 };
 
 const nameOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 16);
@@ -48,9 +45,9 @@ const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 
 const checkProgress = (value: unknown): Progress => {
-  const { seed, stream, cases } = value as Progress;
-  if (![seed, stream, cases].every(isCount)) throw new SyntaxError('not a campaign’s state');
-  return { seed, stream, cases };
+  const { seed, stream } = value as Progress;
+  if (![seed, stream].every(isCount)) throw new SyntaxError('not a campaign’s state');
+  return { seed, stream };
 };
 
 const checkFinding = (value: unknown): Finding => {
@@ -89,7 +86,7 @@ export class Corpus {
   progress(seed: number): Progress {
     const path = join(this.#directory, 'state.json');
     const state = existsSync(path) ? this.#parse(path, checkProgress) : null;
-    return state?.seed === seed ? state : { ...START, seed };
+    return state?.seed === seed ? state : { seed, stream: 0 };
   }
 
   keep(key: string, test: FuzzCase): void {
