@@ -1,5 +1,5 @@
 import { Sample } from '../../abi/perf.ts';
-import type { PendingReturns, Uprobes } from '../../uprobes/index.ts';
+import type { Uprobes } from '../../uprobes/index.ts';
 import type { EventRecord } from '../event/event-record.ts';
 import type { PerfEvent } from './event.ts';
 import { RecordWriter } from './record-writer.ts';
@@ -37,11 +37,13 @@ export class SampleOutput {
     const bytes = this.#encoderOf(event).encode(this.#writer, this.#source);
     listener?.(bytes, record);
     if (ring === null) return;
-    const lostRecord = (lost: number): Uint8Array => encodeLost(this.#writer, this.#source, lost);
-    if (ring.write(bytes, lostRecord))
+    if (ring.write(bytes, this.#lostRecord))
       ring.wake(event.attr.flags.has('watermark') ? 0 : event.attr.wakeup);
     else if (ring.shape.dataSize > 0) event.lostSamples++;
   }
+
+  readonly #lostRecord = (lost: number): Uint8Array =>
+    encodeLost(this.#writer, this.#source, lost);
 
   #describe(event: PerfEvent, record: EventRecord): void {
     const source = this.#source;
@@ -51,11 +53,7 @@ export class SampleOutput {
     source.period = event.period.lastPeriod;
     if ((event.attr.sampleType & Sample.CALLCHAIN) === 0) return;
     source.atPush = isAtPush(record);
-    source.pending = this.#pendingOf(record);
-  }
-
-  #pendingOf({ hit }: EventRecord): PendingReturns | null {
-    return this.#services.uprobes.pendingReturns(hit.task);
+    source.pending = this.#services.uprobes.pendingReturns(record.hit.task);
   }
 
   #encoderOf(event: PerfEvent): SampleEncoder {
