@@ -1,4 +1,4 @@
-/** Flags whose value the manual leaves open. */
+/** RFLAGS by iced-x86's tables, and the flags whose value the manual leaves open. */
 import { Decoder, DecoderOptions, Instruction, RflagsBits } from 'iced-x86';
 
 /** iced-x86's bits and those of RFLAGS. */
@@ -11,7 +11,8 @@ const FLAGS: readonly (readonly [iced: number, rflags: bigint])[] = [
   [RflagsBits.PF, 1n << 2n],
 ];
 
-const rflags = (iced: number): bigint =>
+/** The bits of RFLAGS that iced-x86's bits stand for. */
+export const rflagsOf = (iced: number): bigint =>
   FLAGS.reduce((bits, [mask, bit]) => ((iced & mask) === 0 ? bits : bits | bit), 0n);
 
 /**
@@ -25,8 +26,8 @@ export const undefinedFlagsAfter = (bytes: Uint8Array): bigint => {
   while (decoder.canDecode) {
     decoder.decodeOut(instruction);
     if (instruction.isInvalid) break;
-    open &= ~rflags(instruction.rflagsModified);
-    open |= rflags(instruction.rflagsUndefined);
+    open &= ~rflagsOf(instruction.rflagsModified);
+    open |= rflagsOf(instruction.rflagsUndefined);
   }
   instruction.free();
   decoder.free();

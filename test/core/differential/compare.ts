@@ -1,30 +1,18 @@
-import { Formatter, FormatterSyntax, type Instruction, Register, RflagsBits } from 'iced-x86';
+import { Formatter, FormatterSyntax, type Instruction, Register } from 'iced-x86';
+import { rflagsOf } from '../../../src/x86/undefined-flags.ts';
 import type { Outcome } from '../native/case.ts';
-
-/** RFLAGS masks by iced-x86's bit names (SDM vol. 1, 3.4.3). */
-const MASKS: readonly (readonly [RflagsBits, bigint])[] = [
-  [RflagsBits.CF, 1n],
-  [RflagsBits.PF, 4n],
-  [RflagsBits.AF, 0x10n],
-  [RflagsBits.ZF, 0x40n],
-  [RflagsBits.SF, 0x80n],
-  [RflagsBits.OF, 0x800n],
-];
-
-const maskOf = (bits: number): bigint =>
-  MASKS.reduce((mask, [bit, value]) => ((bits & bit) !== 0 ? mask | value : mask), 0n);
 
 /** Flags that the manual leaves undefined after an instruction, as iced-x86's tables have them. */
 export const undefinedFlags = (instruction: Instruction): bigint =>
-  maskOf(instruction.rflagsUndefined);
+  rflagsOf(instruction.rflagsUndefined);
 
 /** Flags an instruction gives a defined value, and flags it depends on. */
 export const definedFlags = (instruction: Instruction): bigint =>
   // A shift by CL changes nothing if that is 0.
   instruction.opCount > 1 && instruction.opRegister(instruction.opCount - 1) === Register.CL
     ? 0n
-    : maskOf(instruction.rflagsWritten | instruction.rflagsCleared | instruction.rflagsSet);
-export const readFlags = (instruction: Instruction): bigint => maskOf(instruction.rflagsRead);
+    : rflagsOf(instruction.rflagsWritten | instruction.rflagsCleared | instruction.rflagsSet);
+export const readFlags = (instruction: Instruction): bigint => rflagsOf(instruction.rflagsRead);
 
 /** RF, which the kernel shows set after a fault. */
 const RF = 0x1_0000n;
