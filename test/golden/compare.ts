@@ -1,7 +1,8 @@
 /** What a run on an engine and a golden must have alike. */
+import { normalForm } from '../../src/index.ts';
 import { isBuilt, isRecordedProgram } from '../helpers/fixtures.ts';
 import { escaped, type Golden } from './golden-file.ts';
-import { normalRegisters, normalTrace, withoutAddresses } from './normal-form.ts';
+import { normalRegisters, withoutAddresses } from './normal-form.ts';
 import type { FixtureRun } from './run.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -9,7 +10,7 @@ const lines = (bytes: Uint8Array): readonly string[] => escaped(bytes).split('\n
 
 /** What both sides must have alike, by name of the golden's section. */
 const sections = (side: FixtureRun | Golden, golden: Golden): Record<string, readonly string[]> => {
-  const trace = side.trace.map(normalTrace);
+  const trace = side.trace.map(normalForm);
   const comparable = isRecordedProgram(golden) ? trace : trace.map(withoutAddresses);
   const registers = isBuilt(golden.program)
     ? []

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { normalForm } from '../../src/index.ts';
 import {
   CHECKOUT,
   goldenNames,
@@ -11,7 +12,7 @@ import {
   readGolden,
 } from '../helpers/fixtures.ts';
 import { escaped, parseGolden } from './golden-file.ts';
-import { normalRegisters, normalTrace, withoutAddresses } from './normal-form.ts';
+import { normalRegisters, withoutAddresses } from './normal-form.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 const GOLDEN = `# trapline golden, format 1 (fixtures/README.md)
@@ -110,9 +111,9 @@ describe.each(otherReleases())('every golden of Linux %s', (release) => {
 describe('the normal form', () => {
   it('hides addresses from 0x7ff000000000 to the end of user space and no others', () => {
     expect(
-      normalTrace('f: (0x7ff000000000 <- 0x7fefffffffff) a=0x7fffffffffff b=0x800000000000'),
+      normalForm('f: (0x7ff000000000 <- 0x7fefffffffff) a=0x7fffffffffff b=0x800000000000'),
     ).toBe('f: (HIGH <- 0x7fefffffffff) a=HIGH b=0x800000000000');
-    expect(normalTrace('f: (0x401000) minus=0xffffffffffffffff')).toBe(
+    expect(normalForm('f: (0x401000) minus=0xffffffffffffffff')).toBe(
       'f: (0x401000) minus=0xffffffffffffffff',
     );
   });

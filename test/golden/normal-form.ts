@@ -1,15 +1,8 @@
 /**
- * What two machines cannot be expected to have alike, taken out (`fixtures/README.md`): stack,
- * libraries, vdso and `[uprobes]` lie where the kernel likes.
+ * What two machines cannot be expected to have alike of registers and addresses, taken out
+ * (`fixtures/README.md`); of trace lines `normalForm` takes it out.
  */
-const HIGH_START = 0x7ff0_0000_0000n;
-const HIGH_END = 0x8000_0000_0000n;
-
-const isHigh = (value: bigint): boolean => value >= HIGH_START && value < HIGH_END;
-
-/** A trace line without the columns before its event: high addresses become the word HIGH. */
-export const normalTrace = (line: string): string =>
-  line.replace(/0x[0-9a-f]+/g, (number) => (isHigh(BigInt(number)) ? 'HIGH' : number));
+import { isHigh } from '../../src/consumers/event/normal-form.ts';
 
 /** SF, ZF, AF and PF. */
 const UNDEFINED_FLAGS = 0xd4n;

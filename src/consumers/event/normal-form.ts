@@ -4,7 +4,8 @@ const HIGH_END = 0x8000_0000_0000n;
 /** With five-level page tables the first choice for `[uprobes]` is the last page of 56 bits. */
 const FIVE_LEVEL_TOP = 0xff_ffff_ffff_f000n - 0x1000n;
 
-const isHigh = (value: bigint): boolean =>
+/** An address where another kernel, or the same one another time, may have put something else. */
+export const isHigh = (value: bigint): boolean =>
   (value >= HIGH_START && value < HIGH_END) || value >> 12n === FIVE_LEVEL_TOP >> 12n;
 
 /**
