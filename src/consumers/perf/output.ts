@@ -42,8 +42,7 @@ export class SampleOutput {
     else if (ring.shape.dataSize > 0) event.lostSamples++;
   }
 
-  readonly #lostRecord = (lost: number): Uint8Array =>
-    encodeLost(this.#writer, this.#source, lost);
+  readonly #lostRecord = (lost: number): Uint8Array => encodeLost(this.#writer, this.#source, lost);
 
   #describe(event: PerfEvent, record: EventRecord): void {
     const source = this.#source;
