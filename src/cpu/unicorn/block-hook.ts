@@ -14,6 +14,7 @@ const JUMP = Uint8Array.of(0xeb, 0xfe);
 const INT3 = Uint8Array.of(0xcc);
 /** Further from any address than the widest fetch. */
 const NOT_FETCHING = -16;
+const NO_BLOCK = -1;
 const WIDEST_FETCH = 8;
 /** More than halving the longest block takes. */
 const ATTEMPTS = 8;
@@ -67,7 +68,7 @@ export class BlockHook {
   private hookless = false;
   /** How often the same block has been divided in a row. */
   private attempts = 0;
-  private attempted = 0;
+  private attempted = NO_BLOCK;
   private before = 0;
   private granted = NO_LIMIT;
 
@@ -168,7 +169,7 @@ export class BlockHook {
 
   private passed(address: number, count: number): void {
     this.table.pass(address, count);
-    this.attempts = 0;
+    this.attempted = NO_BLOCK;
   }
 
   private look(address: number, size: number): void {
@@ -229,7 +230,8 @@ export class BlockHook {
   /** A plan that ends where a translation can be made to end. */
   private shortened(block: Block, size: number): Block {
     const { ends, split } = block.plan;
-    if (split > 0 && size !== 0) return block;
+    // A split that has held before holds again: a neighbour that overlaps only took the translation away.
+    if (split > 0 && (size !== 0 || this.attempts === 0)) return block;
     const at = size === 0 ? Math.max(1, ends.length >> 1) : ends.length;
     return this.blocks.replan(block, ends[at - 1]!);
   }
