@@ -1,4 +1,4 @@
-// Makes few files of the command line's many: Node takes about as long to find 200 modules as to run a small guest.
+// Makes few files of the command line's many: finding and parsing 200 modules took a fifth of a small guest's run.
 // The library stays as it is, one file a module, for those who import it.
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
