@@ -1,10 +1,7 @@
 /** A process that runs one recorded case after the other, each in a process as good as new. */
-import { NSIG, Sa } from '../abi/signals.ts';
 import { hex } from '../base/bytes.ts';
 import { type EngineFactory, Prot, Reg } from '../cpu/engine.ts';
-import { FileTable } from '../kernel/files/file-table.ts';
-import { FileView } from '../kernel/files/file-view.ts';
-import { StandardStreams } from '../kernel/files/standard-streams.ts';
+import { catchSignals, createBareProcess } from '../kernel/bare-guest.ts';
 import { Kernel } from '../kernel/kernel.ts';
 import type { Mm } from '../kernel/mm.ts';
 import { SYSCALL_ROWS } from '../kernel/syscalls/rows.ts';
@@ -112,21 +109,12 @@ export class Guest {
   }
 
   #createProcess(): Task {
-    const files = new FileView({
-      streams: new StandardStreams({ stdout: () => null, stderr: () => null }),
-      random: () => {},
-    });
     const ppid = recordedParent(this.#table.cases);
-    return this.#kernel.createProcess(this.mm, {
-      image: {
-        entry: HANDLER,
-        stackPointer: 0n,
-        brkStart: SIGNAL_STACK.start + 0x10_0000n,
-        exe: this.text,
-        auxv: new Uint8Array(0),
-      },
-      files: new FileTable(files),
+    return createBareProcess(this.#kernel, this.mm, {
+      exe: this.text,
       comm: 'cases',
+      entry: HANDLER,
+      brkStart: SIGNAL_STACK.start + 0x10_0000n,
       ...(ppid !== null && { ids: { ppid } }),
     });
   }
@@ -136,9 +124,7 @@ export class Guest {
     task.state = RUNNING;
     task.blocked = 0n;
     Object.assign(task.altStack, { sp: SIGNAL_STACK.start, size: SIGNAL_STACK.size, flags: 0 });
-    const flags = Sa.SIGINFO | Sa.ONSTACK | Sa.RESTORER;
-    for (let signal = 1; signal <= NSIG; signal++)
-      task.actions.set(signal, { handler: HANDLER, flags, restorer: HANDLER, mask: 0n });
+    catchSignals(task, HANDLER, () => HANDLER);
     this.#fillRegions(altOf(test));
     for (const [name, value] of Object.entries(test.regs))
       task.regs.write(registerOf(name), BigInt(value));

@@ -1,5 +1,5 @@
 /** A finished run in the words of a table: from live registers, or from the frame of a signal. */
-import { Frame, SigContext, SigInfoLayout, UContext } from '../abi/sigframe.ts';
+import { Frame } from '../abi/sigframe.ts';
 import { hex, toHex } from '../base/bytes.ts';
 import {
   FX_IMAGE_SIZE,
@@ -8,6 +8,7 @@ import {
   type RegisterFile,
   Reg as Registers,
 } from '../cpu/engine.ts';
+import { readFrame } from '../kernel/bare-guest.ts';
 import type { AddressSpace } from '../memory/address-space.ts';
 import { type ExecCase, REGISTERS, type Recorded } from './exec-table.ts';
 import { xmmOf } from './fx-image.ts';
@@ -50,22 +51,20 @@ export const stateAtCap = (
 export const stateInFrame = (regs: RegisterFile, space: AddressSpace): Omit<Recorded, 'mem'> => {
   const frame = new Uint8Array(Frame.size);
   space.read(regs.read(Registers.Rsp), frame);
-  const context = new DataView(frame.buffer, Frame.ucontext + UContext.mcontext);
-  const word = (offset: number): bigint => context.getBigUint64(offset, true);
-  const info = new DataView(frame.buffer, Frame.siginfo);
+  const { signal, code, address, word } = readFrame(frame);
   const fx = new Uint8Array(FX_IMAGE_SIZE);
-  space.read(word(SigContext.fpstate), fx);
+  space.read(word('fpstate'), fx);
   return {
-    regs: registers((name) => word(SigContext[name])),
-    flags: hex(word(SigContext.flags)),
+    regs: registers((name) => word(name)),
+    flags: hex(word('flags')),
     end: null,
     signal: {
-      signo: info.getInt32(SigInfoLayout.signo, true),
-      code: info.getInt32(SigInfoLayout.code, true),
-      addr: hex(info.getBigUint64(SigInfoLayout.address, true)),
-      ip: hex(word(SigContext.ip)),
-      trapno: Number(word(SigContext.trapno)),
-      err: Number(word(SigContext.err)),
+      signo: signal,
+      code,
+      addr: hex(address),
+      ip: hex(word('ip')),
+      trapno: Number(word('trapno')),
+      err: Number(word('err')),
     },
     xmm: xmmOf(fx, COMPARED),
   };

@@ -1,11 +1,8 @@
 /** A small process whose text is given as bytes, with uprobes under it: what the tests here run on. */
-import { Frame, SigContext, SigInfoLayout, UContext } from '../../src/abi/sigframe.ts';
-import { NSIG, Sa } from '../../src/abi/signals.ts';
+import { Frame } from '../../src/abi/sigframe.ts';
 import { type EngineFactory, Prot, Reg } from '../../src/cpu/engine.ts';
 import { ShadowStackEngine } from '../../src/cpu/shadow-stack/engine.ts';
-import { FileTable } from '../../src/kernel/files/file-table.ts';
-import { FileView } from '../../src/kernel/files/file-view.ts';
-import { StandardStreams } from '../../src/kernel/files/standard-streams.ts';
+import { catchSignals, createBareProcess, readFrame } from '../../src/kernel/bare-guest.ts';
 import { Kernel } from '../../src/kernel/kernel.ts';
 import type { Mm } from '../../src/kernel/mm.ts';
 import { SYSCALL_ROWS } from '../../src/kernel/syscalls/rows.ts';
@@ -78,7 +75,6 @@ export class Rig {
   task: Task;
   /** Kernel log lines. */
   readonly log: string[] = [];
-  readonly #files: FileTable;
   #ended: 'end' | 'handler' | null = null;
 
   constructor(options: RigOptions) {
@@ -99,26 +95,17 @@ export class Rig {
     this.mm = this.kernel.createMm();
     if (!unmapped) this.map(TEXT, Prot.Read | Prot.Exec);
     this.#mapOwn();
-    const files = new FileView({
-      streams: new StandardStreams({ stdout: () => null, stderr: () => null }),
-      random: () => {},
-    });
-    this.#files = new FileTable(files);
     this.task = this.addTask();
   }
 
   /** One more process in this mm, as clone(CLONE_VM) makes it; it waits until it is {@link Rig.task}. */
   addTask(): Task {
-    const task = this.kernel.createProcess(this.mm, {
-      image: {
-        entry: END,
-        stackPointer: STACK_TOP,
-        brkStart: 0x800000n,
-        exe: this.file,
-        auxv: new Uint8Array(0),
-      },
-      files: this.#files,
+    const task = createBareProcess(this.kernel, this.mm, {
+      exe: this.file,
       comm: 'rig',
+      entry: END,
+      brkStart: 0x800000n,
+      stackPointer: STACK_TOP,
     });
     task.state = STOPPED;
     return task;
@@ -253,26 +240,20 @@ export class Rig {
   catchSignals(): void {
     const { task } = this;
     Object.assign(task.altStack, { sp: SIGNAL_STACK, size: STACK_SIZE, flags: 0 });
-    const flags = Sa.SIGINFO | Sa.ONSTACK | Sa.RESTORER;
-    for (let signal = 1; signal <= NSIG; signal++)
-      task.actions.set(signal, { handler: HANDLER, flags, restorer: HANDLER, mask: 0n });
+    catchSignals(task, HANDLER, () => HANDLER);
   }
 
   #signal(): Ending {
     const frame = new Uint8Array(Frame.size);
     this.mm.space.read(this.reg(Reg.Rsp), frame);
-    const context = new DataView(frame.buffer, Frame.ucontext + UContext.mcontext);
-    const info = new DataView(frame.buffer, Frame.siginfo);
-    const word = (offset: number): bigint => context.getBigUint64(offset, true);
+    const { word, ...info } = readFrame(frame);
     return {
       kind: 'signal',
-      signal: info.getInt32(SigInfoLayout.signo, true),
-      code: info.getInt32(SigInfoLayout.code, true),
-      address: info.getBigUint64(SigInfoLayout.address, true),
-      ip: word(SigContext.ip),
-      sp: word(SigContext.sp),
-      trapNumber: word(SigContext.trapno),
-      flags: word(SigContext.flags),
+      ...info,
+      ip: word('ip'),
+      sp: word('sp'),
+      trapNumber: word('trapno'),
+      flags: word('flags'),
     };
   }
 }

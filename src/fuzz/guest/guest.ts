@@ -1,11 +1,9 @@
 /** A bare process: text from a file, data, a stack. It lives on from case to case. */
-import { Frame, SigContext, SigInfoLayout, UContext } from '../../abi/sigframe.ts';
-import { NSIG, Sa, SiCode, Sig } from '../../abi/signals.ts';
+import { Frame } from '../../abi/sigframe.ts';
+import { SiCode, Sig } from '../../abi/signals.ts';
 import { view } from '../../base/bytes.ts';
 import { type Engine, FX_IMAGE_SIZE, Prot, Reg } from '../../cpu/engine.ts';
-import { FileTable } from '../../kernel/files/file-table.ts';
-import { FileView } from '../../kernel/files/file-view.ts';
-import { StandardStreams } from '../../kernel/files/standard-streams.ts';
+import { catchSignals, createBareProcess, readFrame } from '../../kernel/bare-guest.ts';
 import { Kernel } from '../../kernel/kernel.ts';
 import type { Mm } from '../../kernel/mm.ts';
 import { RUNNING, type Task } from '../../kernel/task.ts';
@@ -37,11 +35,7 @@ const INSTRUCTIONS = 2000;
 const TRAPS = 600;
 
 /** Signals whose handler returns; all others end the call. */
-export const RETURNING_SIGNALS: ReadonlySet<number> = new Set([Sig.SIGUSR1, Sig.SIGUSR2]);
-
-const frame = new Uint8Array(Frame.size);
-const context = view(frame.subarray(Frame.ucontext + UContext.mcontext));
-const info = view(frame.subarray(Frame.siginfo));
+const RETURNING_SIGNALS: ReadonlySet<number> = new Set([Sig.SIGUSR1, Sig.SIGUSR2]);
 
 const cleanFx = (): Uint8Array => {
   const image = new Uint8Array(FX_IMAGE_SIZE);
@@ -94,20 +88,16 @@ export class Guest {
     this.uprobes = new Uprobes(this.kernel, profile);
     this.mm = this.kernel.createMm();
     this.#mapAll();
-    const streams = new StandardStreams({ stdout: () => null, stderr: () => null });
-    this.task = this.kernel.createProcess(this.mm, {
-      image: {
-        entry: END,
-        stackPointer: 0n,
-        brkStart: 0x800000n,
-        exe: this.file,
-        auxv: new Uint8Array(0),
-      },
-      files: new FileTable(new FileView({ streams, random: () => {} })),
+    this.task = createBareProcess(this.kernel, this.mm, {
+      exe: this.file,
       comm: 'fuzz',
+      entry: END,
+      brkStart: 0x800000n,
     });
     this.task.regs.writeFx(CLEAN_FX);
-    this.#catchSignals();
+    catchSignals(this.task, RESTORER, (signal) =>
+      RETURNING_SIGNALS.has(signal) ? RETURNING : CAUGHT,
+    );
   }
 
   /** Puts the code of a case into the file and the text. Preconditions: no probe is attached. */
@@ -239,19 +229,17 @@ export class Guest {
 
   /** The state that the signal frame holds. */
   #caught(): Outcome {
+    const frame = new Uint8Array(Frame.size);
     this.mm.engine.peek(this.task.regs.read(Reg.Rsp), frame);
-    const word = (offset: number): bigint => context.getBigUint64(offset, true);
+    const { word, ...info } = readFrame(frame);
     const regs = new BigUint64Array(17);
-    for (const [name, reg] of Object.entries(REGISTERS))
-      regs[reg] = word(SigContext[name as RegisterName]);
-    regs[16] = word(SigContext.flags);
+    for (const [name, reg] of Object.entries(REGISTERS)) regs[reg] = word(name as RegisterName);
+    regs[16] = word('flags');
     const signal: SignalFacts = {
-      signal: info.getInt32(SigInfoLayout.signo, true),
-      code: info.getInt32(SigInfoLayout.code, true),
-      address: info.getBigUint64(SigInfoLayout.address, true),
-      ip: word(SigContext.ip),
-      trapNumber: word(SigContext.trapno),
-      error: word(SigContext.err),
+      ...info,
+      ip: word('ip'),
+      trapNumber: word('trapno'),
+      error: word('err'),
     };
     return { end: 'signal', text: '', regs, signal, memory: this.#memory(), fx: this.#fx() };
   }
@@ -296,14 +284,5 @@ export class Guest {
     for (const cap of [END, CAUGHT]) engine.poke(cap, Uint8Array.of(0xcc));
     engine.poke(RETURNING, Uint8Array.of(0xc3));
     engine.poke(RESTORER, Uint8Array.of(0xb8, 15, 0, 0, 0, 0x0f, 0x05));
-  }
-
-  /** Handlers for all signals. */
-  #catchSignals(): void {
-    const flags = Sa.SIGINFO | Sa.ONSTACK | Sa.RESTORER;
-    for (let signal = 1; signal <= NSIG; signal++) {
-      const handler = RETURNING_SIGNALS.has(signal) ? RETURNING : CAUGHT;
-      this.task.actions.set(signal, { handler, flags, restorer: RESTORER, mask: 0n });
-    }
   }
 }
