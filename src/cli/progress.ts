@@ -1,25 +1,33 @@
-/** A line on a terminal that says how far we are; nothing where nobody looks. */
-export interface Progress {
-  step(): void;
+/** A line that says how far we are: written over itself on a terminal, now and then a new one elsewhere. */
+export interface Progress<T> {
+  /** Shows how far we are if it is time for a new line. */
+  show(state: T): void;
   /** Takes the line away before something else is printed. */
   clear(): void;
 }
 
-const EVERY_MS = 100;
+/** Milliseconds between two lines of each kind; null = none. */
+export interface Pace {
+  readonly terminal: number;
+  readonly file: number | null;
+}
 
-export const progressOn = (stream: NodeJS.WriteStream, total: number): Progress => {
-  if (!stream.isTTY) return { step: () => {}, clear: () => {} };
-  let done = 0;
+export const progressOn = <T>(
+  stream: NodeJS.WriteStream,
+  pace: Pace,
+  lineOf: (state: T) => string,
+): Progress<T> => {
+  const every = stream.isTTY ? pace.terminal : pace.file;
+  if (every === null) return { show: () => {}, clear: () => {} };
+  let last = performance.now();
   let shown = false;
-  let last = 0;
   return {
-    step: () => {
-      done++;
+    show: (state) => {
       const now = performance.now();
-      if (now - last < EVERY_MS) return;
+      if (now - last < every) return;
       last = now;
-      shown = true;
-      stream.write(`\r\x1b[K${done}/${total}`);
+      shown = stream.isTTY;
+      stream.write(stream.isTTY ? `\r\x1b[K${lineOf(state)}` : `trapline: ${lineOf(state)}\n`);
     },
     clear: () => {
       if (shown) stream.write('\r\x1b[K');

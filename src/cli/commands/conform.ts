@@ -20,6 +20,8 @@ import { progressOn } from '../progress.ts';
 /** There are differences, or nothing ran. */
 const DIFFERS = 1;
 
+const PACE = { terminal: 100, file: null };
+
 /** One line, whatever a table's names hold. */
 const differenceLine = ({ case: name, in: where, what, expected, got }: Difference): string =>
   printable(`${name} ${where} ${what}: expected ${expected}, got ${got}`);
@@ -59,13 +61,15 @@ export const conform = async (path: string, options: CommonOptions): Promise<num
   const table = readTable(readText(path), path);
   const profile = profileFor(table, options.kernel);
   const tally = new Tally();
-  const progress = progressOn(process.stderr, caseCount(table));
+  const total = caseCount(table);
+  const progress = progressOn(process.stderr, PACE, (done: number) => `${done}/${total}`);
+  let done = 0;
   const json = options.json === true;
   for await (const result of conformTable(table, profile, () => loadEngine(options.engine))) {
     tally.add(result);
     if (result.differences.length + result.notRun.length > 0) progress.clear();
     show(result, json);
-    progress.step();
+    progress.show(++done);
   }
   progress.clear();
   showEnd(tally, json);

@@ -1,11 +1,6 @@
 /** How a campaign goes: one line on a terminal, now and then a line elsewhere. */
 import type { Totals } from '../../fuzz/index.ts';
-
-interface FuzzProgress {
-  show(totals: Totals): void;
-  /** Takes the line away before something else is printed. */
-  clear(): void;
-}
+import { type Progress, progressOn } from '../progress.ts';
 
 /** Milliseconds between two lines. */
 const EVERY = { terminal: 200, file: 5000 } as const;
@@ -18,21 +13,5 @@ export const lineOf = (totals: Totals): string => {
   return `${cases} cases, ${perSecond(totals)}/s, coverage ${coverage}, findings ${findings}`;
 };
 
-export const fuzzProgress = (stream: NodeJS.WriteStream): FuzzProgress => {
-  const every = stream.isTTY ? EVERY.terminal : EVERY.file;
-  let last = performance.now();
-  let shown = false;
-  return {
-    show(totals) {
-      const now = performance.now();
-      if (now - last < every) return;
-      last = now;
-      stream.write(stream.isTTY ? `\r\x1b[K${lineOf(totals)}` : `trapline: ${lineOf(totals)}\n`);
-      shown = stream.isTTY;
-    },
-    clear() {
-      if (shown) stream.write('\r\x1b[K');
-      shown = false;
-    },
-  };
-};
+export const fuzzProgress = (stream: NodeJS.WriteStream): Progress<Totals> =>
+  progressOn(stream, EVERY, lineOf);
