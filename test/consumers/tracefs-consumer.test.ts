@@ -131,3 +131,19 @@ describe('a function consumer', () => {
     expect(consumer.filter?.(makeHit().task.mm)).toBe(false);
   });
 });
+
+it('a deleted event leaves its id to the next one: records have 16 bits for it', () => {
+  const events = new TraceEvents(eventContext(registrar()));
+  const inode = memoryInode('/demo', new Uint8Array());
+  const add = (name: string) => {
+    const added = events.add(bound(`p:${name} /demo:0`), inode);
+    if (!added.ok) throw new Error(name);
+    return added.probe;
+  };
+  const [first, second] = [add('a'), add('b')];
+  expect(second.event.id).toBe(first.event.id + 1);
+  for (let i = 0; i < 70_000; i++) events.remove(add('c'));
+  expect(add('d').event.id).toBe(first.event.id + 2);
+  events.remove(first);
+  expect(add('e').event.id).toBe(first.event.id);
+});

@@ -14,6 +14,8 @@ export type AddResult =
  * itself is no promise of any kernel.
  */
 const FIRST_ID = 1500;
+/** `common_type` of a record has 16 bits. */
+const LAST_ID = 0xffff;
 
 const sameArg = (a: FetchArg, b: FetchArg): boolean =>
   a.name === b.name && a.type === b.type && a.count === b.count;
@@ -35,7 +37,9 @@ const sameExpressions = (a: BoundDefinition, b: BoundDefinition): boolean =>
 export class TraceEvents {
   readonly #context: EventContext;
   readonly #probes: Probe[] = [];
-  #nextId = FIRST_ID;
+  readonly #ids = new Set<number>();
+  /** No id below it is free. */
+  #lowest = FIRST_ID;
 
   constructor(context: EventContext) {
     this.#context = context;
@@ -59,11 +63,22 @@ export class TraceEvents {
     const refusal = this.#check(bound, inode);
     if (refusal !== null) return { ok: false, fault: faultOf(refusal, bound.command.split(' ')) };
     const known = this.find(bound.group, bound.event);
-    const probe =
-      known?.append(bound, inode) ??
-      new ProbeEvent(this.#context, this.#nextId++, bound, inode).probes[0]!;
+    const probe = known?.append(bound, inode) ?? this.#makeEvent(bound, inode);
+    if (probe === null) {
+      const none = new Refusal(null, 0, 0, 'ENODEV', 'all event ids are taken');
+      return { ok: false, fault: faultOf(none, bound.command.split(' ')) };
+    }
     this.#probes.push(probe);
     return { ok: true, probe };
+  }
+
+  /** The first probe of a new event with the lowest free id (register_trace_event); null if there is none. */
+  #makeEvent(bound: BoundDefinition, inode: Inode): Probe | null {
+    while (this.#ids.has(this.#lowest)) this.#lowest++;
+    const id = this.#lowest;
+    if (id > LAST_ID) return null;
+    this.#ids.add(id);
+    return new ProbeEvent(this.#context, id, bound, inode).probes[0]!;
   }
 
   find(group: string, name: string): ProbeEvent | undefined {
@@ -75,17 +90,22 @@ export class TraceEvents {
     const index = this.#probes.indexOf(probe);
     if (index < 0) return;
     this.#probes.splice(index, 1);
-    probe.event.remove(probe);
+    const { event } = probe;
+    event.remove(probe);
+    if (event.probes.length > 0) return;
+    this.#ids.delete(event.id);
+    this.#lowest = Math.min(this.#lowest, event.id);
   }
 
   /** The answer puts everything back. */
   capture(): () => void {
     const probes = [...this.#probes];
-    const nextId = this.#nextId;
     const events = this.all.map((event) => [event, event.capture()] as const);
     return () => {
       this.#probes.splice(0, Number.POSITIVE_INFINITY, ...probes);
-      this.#nextId = nextId;
+      this.#ids.clear();
+      for (const { id } of this.all) this.#ids.add(id);
+      this.#lowest = FIRST_ID;
       for (const [event, state] of events) event.restore(state);
     };
   }
